@@ -50,7 +50,7 @@ pub struct CalibrateArguments {
     /// Keep the calibration's run in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     keep: Option<PathBuf>,
-    /// Save no profile; check that all figures are within 3 % of the device's profile, or of this one
+    /// Save no profile; check that all figures are within 3 % of the device's profile or of the one named
     #[arg(long, value_name = "NAME|FILE", num_args = 0..=1)]
     check: Option<Option<String>>,
 }

@@ -33,10 +33,10 @@ pub struct ReplayArguments {
     /// Minimum number of rounds per case
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: Option<u32>,
-    /// For a recipe: the --backend that the stored run was started with
+    /// With a recipe: the value of --backend when the stored run was started
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     backend: Vec<String>,
-    /// For a recipe: the --set that the stored run was started with
+    /// With a recipe: the value of --set when the stored run was started
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Folder for the new run

@@ -27,7 +27,7 @@ pub struct ReportArguments {
     folders: Vec<PathBuf>,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// Bars through the points, instead of the recipe's
+    /// What the bars through the points show, instead of what the recipe says
     #[arg(long, value_name = "BARS", value_parser = PossibleValuesParser::new(Bars::WORDS.map(|(word, _)| word)))]
     bars: Option<String>,
     /// Write the results to standard output, and no files; csv takes a single run, because each

@@ -36,8 +36,8 @@ pub struct RunArguments {
     /// Recipe files, or names of shipped recipes such as quickstart or he2007/fig09-passes
     #[arg(required_unless_present = "resume", value_name = "RECIPE")]
     recipes: Vec<String>,
-    /// Resume an interrupted run in its folder: rounds on file are measured again only if processors, device,
-    /// driver or program have changed
+    /// Resume an interrupted run in its folder; rounds on file are kept unless processors, device, driver or
+    /// program have changed
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run", "profile"])]
     resume: Option<PathBuf>,
     /// With --resume: refuse if rounds on file would be set aside and measured again
@@ -49,8 +49,8 @@ pub struct RunArguments {
     /// Set a key of the recipe, in the recipe's own syntax: --set tuples=1Mi..16Mi x2
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Run only these cases: labels or identities, or their beginnings, as --dry-run shows them, or titles of
-    /// experiments
+    /// Run only these cases, named by a label or an identity as --dry-run shows them, or by the beginning of
+    /// one, or by the title of an experiment
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
     /// End each run after this time, such as 2m or 90s: once every case has its rounds, those with the
@@ -116,7 +116,7 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
     let folders = folders(arguments.out.as_deref(), &stems);
     let interrupt = Interrupt::listen()?;
     let mut incomplete = false;
-    for ((source, plan), out) in plans.into_iter().zip(folders) {
+    for (at, ((source, plan), out)) in plans.into_iter().zip(folders).enumerate() {
         if interrupt.requested() {
             out::line(&format!("{}: not started", source.name));
             incomplete = true;
@@ -127,7 +127,7 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
             EngineRunner { engine: engine.clone(), out, root, profiles, reports: Some(write_of_run) };
         let running = runner.start(plan.clone(), &source.text)?;
         let summary = headless::watch(&running, Ledger::new(plan), &interrupt, arguments.quiet)?;
-        incomplete |= !closed(&summary, &engine, Some(typed()), &mut outputs)?;
+        incomplete |= !closed(&summary, &engine, Some(typed(&arguments.recipes, at)), &mut outputs)?;
     }
     outputs.end()?;
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
@@ -167,10 +167,13 @@ impl Outputs<'_> {
     }
 }
 
-/// This program's command line without `--out` and its folder, which holds a run now.
-fn typed() -> Vec<String> {
+/// The command line that measures recipe number `at` of these again: the one that was typed, without the other recipes and
+/// the files that it wrote.
+fn typed(recipes: &[String], at: usize) -> Vec<String> {
     let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    [vec!["scatterlab".to_owned()], without(&words, "--out")].concat()
+    let words = ["--out", "--export-markdown"].iter().fold(words, |words, option| without(&words, option));
+    let other = |word: &String| recipes.contains(word) && *word != recipes[at];
+    std::iter::once("scatterlab".to_owned()).chain(words.into_iter().filter(|word| !other(word))).collect()
 }
 
 /// Prints the results of a run and its assessment; `again` is the command that was typed to measure it, unless the run

@@ -45,7 +45,7 @@ fn next(ledger: &Ledger, commands: &Commands) -> String {
         () if quality.failed > 0 => format!("next: {}", commands.report),
         () if !quality.has_intervals() => format!("next, for intervals: {}", again(&least(ledger))),
         () if count(Flag::Background) + count(Flag::Steal) > 0 => {
-            format!("next, with less else running on the machine: {}", again(&least(ledger)))
+            format!("next, on a quieter machine: {}", again(&least(ledger)))
         }
         () if count(Flag::Clock) + count(Flag::Throttle) > 0 => {
             format!("next, once the device has cooled down: {}", again(&least(ledger)))
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(said("rounds: 3", &[1.0; 3], false), "next: REPORT");
         assert_eq!(
             said("rounds: 3, second-look: never", &[1.0; 3], true),
-            "next, with less else running on the machine: AGAIN"
+            "next, on a quieter machine: AGAIN"
         );
         assert_eq!(said("rounds: 3", &[1.0; 2], false), "to resume: RESUME");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::repeat::Repeat;
 use super::stored::Stored;
-use super::{Ledger, Record, Status};
+use super::{Ledger, Record, Status, verdict};
 use crate::case::units::escaped;
 use crate::case::{Availability, Device};
 use crate::recipe::plan::{Experiment, Quantity};
@@ -42,6 +42,8 @@ pub struct Summary {
     pub tally: Tally,
     /// Whether resuming the run would have nothing to do.
     pub complete: bool,
+    /// What the results are worth ([`super::verdict`]); `None` if nothing was measured.
+    pub verdict: Option<String>,
     /// Seconds that the run has taken; `None` in old runs without times.
     pub took: Option<f64>,
     pub results: Vec<Outcome>,
@@ -121,6 +123,7 @@ impl Summary {
             devices: manifest.devices.iter().take(MOST).map(device).collect(),
             tally: Tally::of(&stored.ledger),
             complete: stored.ledger.is_complete(),
+            verdict: verdict::of_results(&manifest.plan, records),
             took: took(&stored.ledger),
             results: results(&manifest.plan.experiments, records),
             failure,

@@ -170,7 +170,7 @@ impl Quality {
             if incomplete.is_empty() { incomplete } else { format!("Incomplete: {incomplete}. ") };
         let worth = match () {
             () if !self.has_intervals() => {
-                format!("No interval: nothing can be compared: {cases} of one round.")
+                format!("No interval: nothing can be compared ({cases} of one round).")
             }
             () if self.is_in_doubt() => {
                 let widest = percent(self.widest.into_iter().fold(0.0, f64::max));
@@ -226,9 +226,9 @@ impl Quality {
         }
     }
 
-    /// `3 wider than asked, up to ±61 % (most rounds had 3)`.
+    /// `3 wider than asked, up to ±61 % (3 hit the round limit)`.
     fn wide(&self, up_to: &str) -> String {
-        let reasons: Vec<String> = self.wide.iter().map(|(why, n)| format!("{why} {n}")).collect();
+        let reasons: Vec<String> = self.wide.iter().map(|(why, n)| format!("{n} {why}")).collect();
         let wide = self.wide.values().sum::<usize>();
         format!("{wide} wider than asked{up_to} ({})", reasons.join(", "))
     }
@@ -243,10 +243,10 @@ fn joined<const N: usize>(counts: [(usize, String); N]) -> String {
 /// Why a case got no more rounds.
 fn why(stop: Option<Stop>) -> &'static str {
     match stop {
-        Some(Stop::Budget) => "budget used up",
-        Some(Stop::Rounds) => "most rounds had",
-        Some(Stop::Time) => "out of time",
-        Some(Stop::Fixed) => "rounds fixed",
+        Some(Stop::Budget) => "used up the budget",
+        Some(Stop::Rounds) => "hit the round limit",
+        Some(Stop::Time) => "ran out of time",
+        Some(Stop::Fixed) => "with a fixed number of rounds",
         Some(Stop::Precise) | None => "not finished",
     }
 }
@@ -296,12 +296,12 @@ mod tests {
         let one: (&[f64], bool) = (&[1.0], false);
         assert_eq!(
             said("rounds: 1", [one; 4]),
-            "No interval: nothing can be compared: 4 cases of one round."
+            "No interval: nothing can be compared (4 cases of one round)."
         );
         let none: (&[f64], bool) = (&[], false);
         assert_eq!(
             said("rounds: 1", [one, none, none, none]),
-            "Incomplete: 3 not finished. No interval: nothing can be compared: 1 case of one round."
+            "Incomplete: 3 not finished. No interval: nothing can be compared (1 case of one round)."
         );
     }
 
@@ -325,7 +325,7 @@ mod tests {
         );
         assert_eq!(
             said("rounds: 3, max-rounds: 4", [STEADY, STEADY, STEADY, (&[1.0, 1.09, 1.0, 1.0], false)]),
-            "Reliable to ±2.8 % except 1 of 4 cases: 1 wider than asked, up to ±7 % (most rounds had 1); \
+            "Reliable to ±2.8 % except 1 of 4 cases: 1 wider than asked, up to ±7 % (1 hit the round limit); \
              smaller differences mean nothing."
         );
         assert_eq!(

@@ -1,6 +1,7 @@
 //! The real program, without a GPU: what it prints and writes, its exit status, its processes and its terminal.
 
 mod figures;
+mod first_minutes;
 mod index_files;
 mod judging;
 mod misbehaving;

@@ -12,7 +12,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, SlavePty, native_p
 use vt100::{MouseProtocolMode, Parser};
 
 /// Longest wait for anything: other work may keep the machine busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Polling interval: the awaited work needs the processors itself.
 const POLL: Duration = Duration::from_millis(50);
@@ -54,8 +54,9 @@ impl Screen {
         let environment =
             [(MARK, mark.as_str()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("PS1", "$ ")];
         environment.into_iter().for_each(|(key, value)| command.env(key, value));
-        // Hides the user's configuration and the machine's GPU.
+        // Hides the user's configuration and profiles, and the machine's GPU.
         command.env("XDG_CONFIG_HOME", folder);
+        command.env("XDG_DATA_HOME", folder);
         command.env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1");
         for key in ["NO_COLOR", "COLORFGBG", "COLORTERM", "RUST_BACKTRACE"] {
             command.env_remove(key);

@@ -65,7 +65,7 @@ impl fmt::Display for Notice {
 }
 
 /// The rule by which one of several profiles of a device predicts, for people.
-pub const RULE: &str = "this machine's first, then full calibrations, then this driver's, then the newest";
+pub const RULE: &str = "this very machine before others, full calibrations before quick ones, the same driver before others, newer before older";
 
 /// Place of a profile among those of a device, by [`RULE`]: the least predicts.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]

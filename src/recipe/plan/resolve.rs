@@ -13,10 +13,10 @@ use super::peers;
 use super::repeats::repeats;
 use super::title;
 use super::{Chart, Experiment, Plan};
-use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Refusal, Value};
+use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Refusal, Value, distinct};
 use crate::recipe::{
-    Draft, ErrorKind, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place,
-    too_many,
+    Draft, ErrorKind, MAX_CASES, Mistake, Name, Place, Recipe, RecipeError, Setting, cases, hash,
+    locate_place, too_many,
 };
 
 /// The plan of a recipe with these overrides.
@@ -96,19 +96,18 @@ fn plan(
     };
     let mut brought = Brought::new(files);
     let (mut slugs, mut ids) = (HashSet::new(), HashMap::new());
+    let mut titles = Vec::new();
     for draft in drafts {
         let catalog = Catalog::of(&draft.settings, draft.primitive.name());
         let (chart, choices) = chart(draft, &catalog)?;
         let first = plan.cases.len();
         add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids, wanted)?;
-        let title = title::filled(draft, &catalog, plan.cases[first..].iter())?;
+        let title = title::filled(&draft.title, &catalog, plan.cases[first..].iter())?;
+        let whole = Name { text: recipe.title().to_owned(), place: draft.title.place };
+        titles.push(title::filled(&whole, &catalog, plan.cases[first..].iter())?);
         plan.experiments.push(experiment(draft, &catalog, (title, chart, choices), &mut slugs));
     }
-    if let ([draft], [only]) = (drafts, plan.experiments.as_slice())
-        && draft.title.text == plan.title
-    {
-        plan.title = only.title.clone();
-    }
+    plan.title = title::listed(distinct(titles));
     plan.indices = brought.order;
     Ok(plan)
 }

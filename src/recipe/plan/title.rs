@@ -22,11 +22,11 @@ const LONGEST: usize = 30;
 /// # Errors
 /// A placeholder that names no parameter of the experiment.
 pub(super) fn filled<'c>(
-    draft: &Draft,
+    title: &Name,
     catalog: &Catalog,
     cases: impl Iterator<Item = &'c Case> + Clone,
 ) -> Result<String, Mistake> {
-    let Name { text, place } = &draft.title;
+    let Name { text, place } = title;
     let (mut title, mut rest) = (String::new(), text.as_str());
     while let Some((before, after)) = rest.split_once('{') {
         let Some((written, behind)) = after.split_once('}') else { break };
@@ -45,13 +45,18 @@ pub(super) fn is_computed(draft: &Draft) -> bool {
     draft.title.text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
 }
 
-/// What the command line changed and the title does not tell, in brackets: ` (tuples 1Mi)`. Numbers are told by a title
-/// with placeholders.
+/// What the command line changed and no placeholder of the title names, in brackets: ` (tuples 1Mi)`.
 pub(super) fn changes(draft: &Draft, catalog: &Catalog) -> String {
-    let number = |value: &Value| matches!(value, Value::Int(_));
+    let Name { text, place } = &draft.title;
+    let placeholders = text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    let factors =
+        placeholders.flat_map(|written| written.strip_prefix(LARGEST).unwrap_or(written).split(TIMES));
+    let named: Vec<&str> = factors
+        .filter_map(|word| Some(catalog.find(word, *place, "title").ok()?.slot.key.as_str()))
+        .collect();
     let told = |key: &str| {
         let found = catalog.candidates(key);
-        is_computed(draft) && found.iter().flat_map(|entry| &entry.values).all(number)
+        !found.is_empty() && found.iter().all(|entry| named.contains(&entry.slot.key.as_str()))
     };
     let changes = draft.changes.iter().filter(|(key, _)| !told(key));
     let words = changes.map(|(key, text)| {
@@ -76,7 +81,7 @@ pub(super) fn retitle(plan: &mut Plan, drafts: &[Draft], slugs: &[String]) -> Re
         let draft = slugs.iter().position(|slug| *slug == plan.experiments[at].slug);
         let Some(draft) = draft.and_then(|draft| drafts.get(draft)) else { continue };
         let catalog = Catalog::of(&draft.settings, draft.primitive.name());
-        let title = filled(draft, &catalog, plan.cases.iter().filter(|case| case.experiment == at))?;
+        let title = filled(&draft.title, &catalog, plan.cases.iter().filter(|case| case.experiment == at))?;
         plan.experiments[at].title = title + &changes(draft, &catalog);
     }
     Ok(())
@@ -184,7 +189,7 @@ fn numbers(values: &[u64], text: fn(u64) -> String) -> String {
 }
 
 /// `a, b and c`.
-fn listed(words: Vec<String>) -> String {
+pub(super) fn listed(words: Vec<String>) -> String {
     match words.as_slice() {
         [] => none(),
         [one] => one.clone(),

@@ -49,8 +49,8 @@ rows! {
         "line-9" "9": |state| has_line(state, 9) => |state| change(state, |session| session.toggle_line(9))
     }
     OPTIONS = ("chart of", 2,
-        "another quantity on y; other parameters as x and lines; panels of one more parameter. The line that \
-         keeps the chart in the recipe is shown") {
+        "another quantity on y; other parameters as x and lines; panels of one more parameter. The log \
+         then shows the recipe line that draws this chart") {
         "next-quantity" "u": is_there => |state| ask(state, Session::next_quantity),
         "turn-axes" "t": is_there => |state| ask(state, Session::turn_axes),
         "next-panels" "T": is_there => |state| ask(state, Session::next_panels)
@@ -59,7 +59,7 @@ rows! {
         "next-ceiling" "U": is_there => |state| ask(state, Session::next_ceiling)
     }
     ROOFLINE = ("roofline", 0,
-        "the cases by the bytes that they move, under the rates of memory, caches and random accesses") {
+        "rate of each case over the bytes it moves, below the rates of memory, caches and random accesses") {
         "roofline" "V": is_there => |state| change(state, Session::toggle_roofline)
     }
     BASELINE = ("baseline", 1,

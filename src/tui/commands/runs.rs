@@ -49,7 +49,7 @@ rows! {
         "mark-run" "m": chosen => mark
     }
     LAY = ("on chart", 1,
-        "lay it under the chart of the run that is shown and of those to come, or no longer") {
+        "draw it behind the chart of this run and of later ones, or stop drawing it") {
         "chart-baseline" "b": may_lay => |state| match is_laid(&state.runs) {
             true => withdraw(state),
             false => read(state, READING, |path| Some(Job::Lay(path))),

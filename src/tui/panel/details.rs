@@ -53,6 +53,7 @@ fn facts(entry: &Entry, summary: &Summary, theme: Theme) -> Vec<(&'static str, S
     facts.push(("started", format!("{} UTC{}", summary.started, took.unwrap_or_default())));
     let state = if summary.complete { "complete" } else { "not complete" };
     facts.push(("cases", format!("{state}: {}", cases(summary.tally))));
+    facts.extend(summary.verdict.clone().map(|verdict| ("verdict", verdict)));
     facts.extend(summary.failure.clone().map(|failure| ("failed", failure)));
     facts.extend(summary.results.iter().map(|outcome| ("result", result(outcome, theme))));
     facts.push(("command", summary.repeat.run.clone()));

@@ -83,7 +83,7 @@ impl Session {
         self.refresh();
         let overlay = Overlay::new(baseline, self.ledger.plan(), self.place());
         let laid = match overlay.refusal() {
-            Some(why) => Err(format!("{} cannot be laid here: {why}", overlay.name)),
+            Some(why) => Err(format!("{} cannot be overlaid: {why}", overlay.name)),
             None => Ok(overlay.matched()),
         };
         self.view.set_overlay(laid.is_ok().then_some(overlay));

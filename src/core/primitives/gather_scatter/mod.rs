@@ -78,8 +78,8 @@ parameters! {
     pub struct Spec {
         /// how it is computed
         method: Method = "direct",
-        /// tuples of R_in and R_out, and locations (he2007's n); with locations of one's own, tuples on the side that
-        /// they address: unset, the largest location + 1
+        /// number of tuples in R_in and R_out, and of locations (he2007's n); with your own locations, number of
+        /// tuples on the side that they address, by default the largest location + 1
         tuples: u64 [count(1, MAX_ELEMENTS)] = (schema::ParamDefault::RequiredUnless {
             key: "locations",
             variants: &["file", "list"],

@@ -53,7 +53,22 @@ fn a_title_without_placeholders_names_what_was_changed() {
     assert_eq!(both, "Over 8 MiB (backend scalar, tuples 1Ki, locations sequential)");
     let computed =
         titles(&gathers("Over {tuples x tuple}"), &[("tuples", "1Ki"), ("locations", "sequential")], &[]);
-    assert_eq!(computed, ["Over 8 KiB (locations sequential)"], "a number is told already");
+    assert_eq!(computed, ["Over 8 KiB (locations sequential)"], "a placeholder tells the tuples");
+    let index = titles(&gathers("Over {tuples x tuple}"), &[("index", "8B")], &[]);
+    assert_eq!(index, ["Over 8 to 256 MiB (index 8B)"], "no placeholder tells the index");
+}
+
+#[test]
+fn the_title_of_several_experiments_says_what_they_all_measure() {
+    let title = |of: &str| {
+        let text = format!(
+            "title: {of}\nbackend: cpu\nchart: {{x: tuples}}\nexperiments:\n- gather: {{tuples: 1Mi, locations: random}}\n\
+             - gather: {{tuples: 4Mi, locations: random}}\n"
+        );
+        planned(&text, &[], &[]).expect("a plan").title
+    };
+    assert_eq!(title("Two sizes"), "Two sizes");
+    assert_eq!(title("'Over {tuples x tuple}'"), "Over 8 MiB and Over 32 MiB");
 }
 
 #[test]
