@@ -81,7 +81,7 @@ fn the_lab_does_what_the_first_three_steps_say() {
     screen.keys("2Ki..32Ki x4");
     screen.keys(ENTER);
     screen.keys("r");
-    screen.wait("(tuples 2Ki..32Ki x4)");
+    screen.wait("(tuples 2Ki..32");
     screen.wait("DONE");
     change.says("On the chart, to which Tab leads, `o` lays the run before under it");
     screen.keys(TAB);
