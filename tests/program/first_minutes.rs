@@ -47,31 +47,31 @@ fn the_lab_does_what_the_first_three_steps_say() {
     screen.wait("Recipes");
 
     let run = Step::read(1);
-    run.says("`scatterlab`, then `/quickstart`, Enter, Enter");
+    run.says("Start `scatterlab`, then type `/quickstart`, Enter, Enter");
     screen.keys("/quickstart");
     screen.wait("/ quickstart");
     screen.keys(ENTER);
     screen.keys(ENTER);
     screen.wait("RUN ");
-    run.says("Space holds the run");
+    run.says("Space pauses the run");
     screen.keys(" ");
     screen.wait("PAUSED");
     screen.keys(" ");
-    run.says("`?` lists the keys of where you are, and once more explains the words");
+    run.says("`?` lists the keys of the focused panel; a second `?` explains its words");
     screen.keys("?");
     screen.wait("╭ Help ─");
     screen.keys("?");
     screen.wait("╭ Words ─");
     screen.keys(ESC);
     screen.wait("DONE");
-    run.says("`v` puts a cursor on the chart or takes it away");
+    run.says("`v` shows or hides a cursor on the chart");
     screen.keys("v");
     screen.wait("cursor: tuples ");
     screen.keys("v");
     screen.until("the cursor is gone", || !screen.text().contains("cursor: tuples "));
 
     let change = Step::read(2);
-    change.says("Esc leads back to the recipes; `e` opens one, Enter changes a value, such as `tuples`, and `r` runs what you changed");
+    change.says("Esc leads back to the recipes. There `e` opens the selected recipe, Enter changes a value, such as `tuples`, and `r` runs the changed recipe");
     screen.keys(ESC);
     screen.wait("━ Recipes");
     screen.keys("e");
@@ -83,21 +83,21 @@ fn the_lab_does_what_the_first_three_steps_say() {
     screen.keys("r");
     screen.wait("(tuples 2Ki..32");
     screen.wait("DONE");
-    change.says("On the chart, to which Tab leads, `o` lays the run before under it");
+    change.says("Tab moves to the chart, where `o` draws the previous run behind the new one");
     screen.keys(TAB);
     screen.keys("o");
     screen.wait("× baseline: ");
-    change.says("Among the recipes, `o` lists the stored runs");
+    change.says("In the list of recipes, `o` lists the stored runs");
     screen.keys(ESC);
     screen.wait("━ Recipes");
     screen.keys("o");
     screen.wait("━ Runs 2");
-    change.says("`b` lays the selected one under the chart");
+    change.says("`b` draws the selected one behind the chart");
     screen.keys("b");
     screen.wait("baseline: ");
 
     let model = Step::read(3);
-    model.says("`c` measures quickly");
+    model.says("`c` measures one in 15 seconds");
     screen.keys(ESC);
     screen.wait("no model: cpu has no profile");
     screen.keys("c");
@@ -108,7 +108,7 @@ fn the_lab_does_what_the_first_three_steps_say() {
     assert_eq!(screen.ended(), 0);
     screen.assert_given_back();
     screen.assert_alone();
-    model.says("`scatterlab profiles` says which one predicts, and why");
+    model.says("`scatterlab profiles` says which profile is used, and why");
     let profiles = type_in(&folder, "scatterlab profiles");
     assert!(text(&profiles.stdout).contains("predicts"), "{profiles:?}");
 }
@@ -117,12 +117,12 @@ fn the_lab_does_what_the_first_three_steps_say() {
 fn the_command_line_does_what_the_last_two_steps_say() {
     let folder = tempfile::tempdir().expect("a folder");
     let recipe = Step::read(4);
-    recipe.says("Save this one as `passes.yaml`");
+    recipe.says("Save this recipe as `passes.yaml`");
     fs::write(folder.path().join("passes.yaml"), recipe.recipe()).expect("a recipe");
     recipe.says("`scatterlab run passes.yaml --out passes`");
     let run = type_in(&folder, "scatterlab run passes.yaml --out passes");
     assert!(run.status.success(), "{run:?}");
-    recipe.says("Errors name the line, the column, the key and what is accepted");
+    recipe.says("An error names the line, the column, the key and the accepted values");
     fs::write(folder.path().join("wrong.yaml"), recipe.recipe().replace("tuples:", "tupels:"))
         .expect("a recipe");
     let wrong = type_in(&folder, "scatterlab run wrong.yaml");
