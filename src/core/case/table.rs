@@ -18,7 +18,7 @@
 //!     pub struct Histogram {
 //!         /// f32 values (n)
 //!         elements: u64 [count(1, 1 << 45)],                        required
-//!         /// even: bins of the same width; range: between random splitters
+//!         /// even: bins of equal width; range: bins delimited by random splitters
 //!         by: By = "even",                                          as if a recipe said this
 //!         /// of the keys; unset: what measured best
 //!         warps: Option<u64> [count(2, 32)] = unset,

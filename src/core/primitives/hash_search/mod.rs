@@ -84,9 +84,9 @@ choice! {
     pub enum Distribution {
         /// each key of the table equally likely
         Uniform = "uniform",
-        /// independent draws, a few keys hot
+        /// independent draws, which make a few keys hot
         Zipf = "zipf" main "exponent" {
-            /// the key of rank r is drawn in proportion to r^-exponent
+            /// the key of rank r is drawn with a probability proportional to r^-exponent
             exponent: f64 [float(0.0, MAX_EXPONENT)],
         },
     }
@@ -102,13 +102,13 @@ parameters! {
         keys: u64 [count(1, MAX_KEYS)] = "4Mi",
         /// records per slot of the table (he2007: per hash header), from 0.05 to 0.99
         load: f64 [float(0.0, 1.0)] = "0.8",
-        /// the part of the search keys that the table has
+        /// fraction of the search keys found in the table
         hits: f64 [float(0.0, 1.0)] = "1.0",
         /// which of the table's keys are searched for
         distribution: Distribution = "uniform",
-        /// records with the same key
+        /// number of records with the same key
         copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
-        /// bytes of a bucket; unset: 64B, but on GPUs 32B for a table or parts that the second-level cache holds
+        /// size of a bucket; unset: 64B, or on GPUs 32B if the table, or a part of it, fits in the L2 cache
         bucket: Option<u64> [sizes(&[32, 64])] = unset,
         /// how it is computed
         asked as "method": Method = "best",
@@ -127,9 +127,9 @@ parameters! {
         count as "records": u64 [count(1, MAX_RECORDS)],
         /// records per slot of the table, from 0.05 to 0.99
         load: f64 [float(0.0, 1.0)] = "0.8",
-        /// records with the same key
+        /// number of records with the same key
         copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
-        /// bytes of a bucket; unset: 64B, but on GPUs 32B for a table or parts that the second-level cache holds
+        /// size of a bucket; unset: 64B, or on GPUs 32B if the table, or a part of it, fits in the L2 cache
         bucket: Option<u64> [sizes(&[32, 64])] = unset,
         /// how it is built
         asked as "method": BuildMethod = "best",
@@ -238,7 +238,7 @@ fn bucket(layout: Layout) -> (String, Value) {
 impl Definition for Search {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Search>(
         "hash-search",
-        "the records with given keys, found in a hash table (he2007 §4.2)",
+        "a search of a hash table for the records with given keys (he2007 §4.2)",
         Search::TABLE,
     )
     .with_method_candidates(|_, params| methods::candidates(params))];

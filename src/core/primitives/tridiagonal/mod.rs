@@ -80,11 +80,13 @@ parameters! {
         systems: u64 [count(1, (1 << 31) - 1)] = "1",
         /// type of the elements
         ty as "type": Type = "f32",
-        /// strided: the rows of a system are neighbours in memory; interleaved: equal rows of all systems are
+        /// strided: consecutive rows of a system are neighbours in memory; interleaved: the same row of consecutive
+        /// systems
         layout: Layout = "strided",
-        /// dominant: |b| exceeds |a| + |c| by a quarter at least; laplace: −1, 2, −1; zero-pivot, nan: dominant, but one system begins with b = 0, or with d that is not a number
+        /// dominant: |b| exceeds |a| + |c| by at least a quarter; laplace: −1, 2, −1; zero-pivot and nan: dominant, but
+        /// one system begins with b = 0 or with d = NaN
         inputs: Inputs = "dominant",
-        /// how they are solved
+        /// how the systems are solved
         asked as "method": Method = "best",
     }
     with {
