@@ -32,7 +32,7 @@ use subject::subject;
 
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// Backend of the device: cpu (covers scalar, too) or cuda [default: cpu, and cuda if there is a GPU]
+    /// Backend of the device: cpu (which includes scalar) or cuda [default: cpu, and cuda if there is a GPU]
     #[arg(long, value_name = "BACKEND", value_parser = ["cpu", "cuda"])]
     backend: Option<String>,
     /// Number of the GPU [default: every GPU]
@@ -50,7 +50,7 @@ pub struct CalibrateArguments {
     /// Keep the calibration's run in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     keep: Option<PathBuf>,
-    /// Save no profile; check that all figures are within 3 % of the device's profile, or of this one
+    /// Save no profile, but check that all figures are within 3 % of the device's profile, or of the one given
     #[arg(long, value_name = "NAME|FILE", num_args = 0..=1)]
     check: Option<Option<String>>,
 }

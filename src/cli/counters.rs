@@ -23,11 +23,11 @@ use crate::shell::{self, quoted};
 
 #[derive(Debug, Args)]
 pub struct CountersArguments {
-    /// Cases, as for run --only: labels or identities, or their beginnings, as --dry-run shows them, or titles
-    /// of experiments
+    /// Cases, as for run --only: labels, identities or their beginnings, as shown by --dry-run, or titles of
+    /// experiments
     #[arg(required = true, value_name = "CASE")]
     cases: Vec<String>,
-    /// The recipe that holds them, or the folder of a run
+    /// The recipe or the run folder that contains the cases
     #[arg(required = true, value_name = "RECIPE|FOLDER", value_hint = ValueHint::AnyPath)]
     from: String,
     /// The recipe's backends, as for run

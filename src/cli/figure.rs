@@ -20,7 +20,7 @@ use crate::run::stored::{Stored, each_event};
 
 #[derive(Debug, Args)]
 pub struct FigureArguments {
-    /// Which figure, such as lavin2020/fig03; without one, all are listed
+    /// Figure to draw, such as lavin2020/fig03; without one, all figures are listed
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Run folders with the results that the figure shows

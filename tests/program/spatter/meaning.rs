@@ -219,7 +219,7 @@ fn what_does_nothing_is_said() {
     assert_eq!(serial("-z 1"), ["-z does nothing: blocks of threads have the size that suits the kernel"]);
     assert_eq!(
         serial("--dense-buffers"),
-        ["--dense-buffers does nothing: every thread has a dense buffer of its own already"]
+        ["--dense-buffers does nothing: every thread already has a dense buffer of its own"]
     );
     assert_eq!(serial("--atomic-writes"), ["--atomic-writes does nothing: it is for the backend cuda"]);
     assert_eq!(
