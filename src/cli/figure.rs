@@ -40,7 +40,7 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     let figure = figures::find(name)?;
     if arguments.folders.is_empty() && !figure.recipes.is_empty() {
         bail!(
-            "{}: give folders of runs that hold what it shows; to measure it: scatterlab run {}",
+            "{}: give folders of runs with the results that it shows; to measure them: scatterlab run {}",
             figure.name,
             figure.recipes.join(" ")
         );

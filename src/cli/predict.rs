@@ -139,7 +139,7 @@ fn print(ledger: &Ledger) {
         }
         silences(&silent).iter().for_each(|line| out::line(line));
         if rows.is_empty() && silent.is_empty() {
-            out::line("no model predicts any of it; --profile NAME or FILE names a profile");
+            out::line("no model predicts any of these cases; choose a profile with --profile NAME or FILE");
         }
     }
 }

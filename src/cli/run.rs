@@ -80,7 +80,7 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
     let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
     if arguments.max_time.is_some() {
         bail!(
-            "--resume takes no --max-time: the run continues by the recipe in its folder, whose measure.max-time \
+            "--resume takes no --max-time: the run continues with the recipe in its folder, whose measure.max-time \
              counts from now on; to end it sooner, press ctrl-c"
         );
     }

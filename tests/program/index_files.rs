@@ -253,7 +253,7 @@ fn graphs_are_read_from_files() {
     }
     for (file, why) in [
         ("bad.gr", "bad.gr:2:5: the head `9` is not accepted: 1 to 3"),
-        ("c.txt", "c.txt: is no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
+        ("c.txt", "c.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
         ("none.gr", "cannot read"),
     ] {
         recipe("r.yaml", file);

@@ -114,7 +114,7 @@ fn none_of(key: &str, value: u64, accepted: &[u64]) -> Refusal {
 impl Field for u32 {
     fn read(params: &Params, key: &str, row: &Param) -> Result<u32, Refusal> {
         let value = u64::read(params, key, row)?;
-        u32::try_from(value).map_err(|_| Refusal::invalid(key, format!("{value} is more than 32 bits hold")))
+        u32::try_from(value).map_err(|_| Refusal::invalid(key, format!("{value} does not fit in 32 bits")))
     }
 }
 

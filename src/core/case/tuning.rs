@@ -243,7 +243,7 @@ fn one_of<T: PartialEq + Display>(
 }
 
 fn no_choice(whose: &str, name: &str) -> Refusal {
-    Refusal::NotApplicable(format!("{whose} has no choice of {name}: leave it unset"))
+    Refusal::NotApplicable(format!("{whose} has no {name} to choose: leave it unset"))
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ const LINES: &[(&str, u8, &str)] = &[
     ("-p UNIFORM:8:1:0", 255, "-p: the delta of UNIFORM is at least 1"),
     ("-p UNIFORM:8:4::", 255, "-p: `` is not a non-negative integer"),
     ("-p UNIFORM:8x:1", 255, "-p: `8x` is not a non-negative integer"),
-    ("-p UNIFORM:99999999999:1", 255, "-p: a pattern has at most 1048576 indices, this one 99999999999"),
+    ("-p UNIFORM:99999999999:1", 255, "-p: a pattern has at most 1048576 indices, this one has 99999999999"),
     ("-p LAPLACIAN:0:1:1", 255, "-p: dimensions, length and size of LAPLACIAN are at least 1"),
     ("-p 0,1,", 255, "-p: `` is not a non-negative integer"),
     ("-p 0,-1", 255, "-p: `-1` is not a non-negative integer"),

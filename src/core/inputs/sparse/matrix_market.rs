@@ -110,7 +110,7 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
         if stored == shape.entries {
             return fail(
                 Place::Line(number, 1),
-                format!("this is entry {}; the file declares {stored}", stored + 1),
+                format!("this is entry {}, but the file declares {stored}", stored + 1),
             );
         }
         stored += 1;

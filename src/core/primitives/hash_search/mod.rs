@@ -157,7 +157,7 @@ fn check_records(records: u64, load: f64) -> Result<(), Refusal> {
             Err(Refusal::invalid("load", format!("must be from {LEAST_LOAD} to {MOST_LOAD}")))
         }
         _ if records as f64 / load >= (1u64 << 32) as f64 => {
-            Err(Refusal::invalid("load", "32 bits do not number the slots of so large a table"))
+            Err(Refusal::invalid("load", "32 bits cannot number the slots of a table this large"))
         }
         _ => Ok(()),
     }
@@ -170,7 +170,7 @@ impl Search {
         check_records(spec.count, spec.load)?;
         spec.method = spec.chosen();
         if spec.form() == Form::Matches && spec.most_matches() >> 32 > 0 {
-            return Err(Refusal::NotApplicable("32 bits do not count so many matches".to_owned()));
+            return Err(Refusal::NotApplicable("32 bits cannot count this many matches".to_owned()));
         }
         Ok(spec)
     }
@@ -258,7 +258,11 @@ impl Problem for Search {
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         if self.bucket == Some(32) && self.load > HELD_BY_FOURS {
-            return Err("no model covers searches beyond both buckets of a record, which buckets of 32 bytes need at such a load".to_owned());
+            return Err(
+                "no model covers searches beyond a record's two buckets, which are needed at this load with \
+                        buckets of 32 bytes"
+                    .to_owned(),
+            );
         }
         if self.backend.is_cuda() { methods::costs(self).block_costs() } else { Ok(Vec::new()) }
     }
@@ -306,7 +310,7 @@ impl Problem for Build {
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         match self.backend.is_cuda() {
             true if self.load > MOVES => {
-                Err("no model covers the records that give way in a nearly full table".to_owned())
+                Err("no model covers the records that are displaced in a nearly full table".to_owned())
             }
             true => methods::build_costs(self).block_costs(),
             false => Ok(Vec::new()),

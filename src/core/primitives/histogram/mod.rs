@@ -82,7 +82,7 @@ impl Spec {
         params::bytes("elements", &[spec.elements, 4])?;
         match spec.method {
             Method::Ballot { .. } if spec.backend.is_cpu() => {
-                Err(Refusal::NotApplicable("ballots are a method of GPUs".to_owned()))
+                Err(Refusal::NotApplicable("ballot is a method of GPUs".to_owned()))
             }
             Method::Ballot { .. } if spec.bins > methods::MAX_BALLOT_BINS => Err(Refusal::NotApplicable(
                 format!("the lanes of a warp keep the counts of at most {} bins", methods::MAX_BALLOT_BINS),

@@ -134,7 +134,7 @@ impl Spec {
         if let By::Identity { shift } = spec.by
             && shift + spec.bits() > 32
         {
-            let message = format!("{} bits from bit {shift} on are more than a key has", spec.bits());
+            let message = format!("a key does not have {} bits from bit {shift} on", spec.bits());
             return Err(Refusal::invalid("by.identity.shift", message));
         }
         methods::check(&spec)?;

@@ -84,7 +84,8 @@ impl Spec {
         let mut spec = Spec::of_table(params, seed)?;
         let (footprint, element) = (spec.footprint, spec.element);
         if !footprint.is_multiple_of(element) || !(footprint / element).is_power_of_two() {
-            let message = format!("{footprint} bytes is not a power of two times {element}-byte elements");
+            let message =
+                format!("{footprint} bytes is not a power-of-two number of {element}-byte elements");
             return Err(Refusal::invalid("footprint", message));
         }
         spec.bits = (footprint / element).ilog2();
@@ -101,7 +102,7 @@ impl Spec {
             ));
         }
         if self.element == 4 && self.bits > 32 {
-            return Err(Refusal::invalid("footprint", "4 bytes name one of at most 2^32 elements"));
+            return Err(Refusal::invalid("footprint", "4 bytes cannot address more than 2^32 elements"));
         }
         Ok(())
     }

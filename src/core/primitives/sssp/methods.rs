@@ -72,10 +72,10 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
     let refused = |why: &str| Err(Refusal::NotApplicable(why.to_owned()));
     match spec.asked {
         Method::Multisplit { .. } if spec.backend.is_cpu() => {
-            refused("processors have no blocks that multisplit: use bucketing")
+            refused("multisplit needs the blocks of a GPU: use bucketing on processors")
         }
         Method::Fusion { rounds: Some(_) } if spec.backend.is_cpu() => refused(
-            "workers of processors go on alone until they have nothing near: fusion has no rounds there",
+            "fusion has no rounds on processors: their workers go on alone until they have no near vertices",
         ),
         Method::Best if spec.backend.is_cuda() && spec.connected() => {
             Ok(Method::Multisplit { buckets: BEST_BUCKETS })

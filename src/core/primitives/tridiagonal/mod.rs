@@ -106,7 +106,7 @@ impl Definition for Spec {
         let mut spec = Spec::of_table(params, seed)?;
         params::bytes("rows", &[spec.rows, spec.systems, spec.element()])?;
         if spec.count() > MOST {
-            let all = format!("{} rows of all systems; accepted: at most {MOST}", spec.count());
+            let all = format!("{} rows in all systems together; accepted: at most {MOST}", spec.count());
             return Err(Refusal::invalid("systems", all));
         }
         spec.method = methods::chosen(&spec)?;
@@ -233,8 +233,9 @@ impl Spec {
     /// The mistake of a system in which a pivot of 0 or a NaN was planted, if it has wrong rows and nothing says so.
     fn silent(&self, wrong: u64, flagged: u64) -> Option<String> {
         let system = self.planted()?;
-        (wrong > 0 && flagged == 0)
-            .then(|| format!("{wrong} rows of system {system} are wrong, and all its values are numbers"))
+        (wrong > 0 && flagged == 0).then(|| {
+            format!("{wrong} rows of system {system} are wrong, although all its values are numbers")
+        })
     }
 }
 

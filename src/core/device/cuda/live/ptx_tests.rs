@@ -70,7 +70,7 @@ fn names_both_versions_when_the_driver_is_too_old() {
     assert_eq!(
         failure,
         Failure::NotApplicable(
-            "the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed"
+            "the kernels are PTX 9.0, but the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed"
                 .into()
         )
     );

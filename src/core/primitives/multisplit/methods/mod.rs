@@ -110,8 +110,8 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
             ))
         }
         Method::Fused if !fused::has_digits(spec) => {
-            let digits = "above 256 buckets fused goes by digits of the bucket's number, which this function does \
-                          not have without the number: rb-sort keeps it";
+            let digits = "above 256 buckets, fused splits by digits of the bucket number, which this bucket function \
+                          cannot compute separately; use rb-sort, which keeps the whole number";
             not_applicable(digits.to_owned())
         }
         _ => Ok(()),

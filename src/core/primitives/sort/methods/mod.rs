@@ -165,10 +165,10 @@ pub fn refusal(spec: &Spec) -> Option<&'static str> {
         Method::MultisplitLsd { by, found: Found::Division, .. }
             if by != Splits::Bms || spec.backend.is_cpu() =>
         {
-            Some("only bms on GPUs divides")
+            Some("only bms on GPUs can find digits by division")
         }
         Method::Library if spec.value() > 0 || spec.digits(8).is_field(8 * spec.key_bytes()) => {
-            Some("the standard library's sort takes whole keys alone")
+            Some("the standard library's sort takes only whole keys without values")
         }
         _ => None,
     }

@@ -18,7 +18,7 @@ const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
 const REDUCED: [&str; 4] = ["a'", "b'", "c'", "d'"];
 
 /// Why nothing is known of the blocks of a case in which lanes of a warp read rows far apart.
-const APART: &str = "no model covers how much the caches keep of rows that threads walk along";
+const APART: &str = "no model covers how much of the rows that threads walk along stays in the caches";
 
 choice! {
     /// How the systems are solved.
