@@ -93,12 +93,12 @@ rows! {
 
 fn several_charts(state: &State) -> Allowed {
     let several = state.session.as_ref().is_some_and(|session| session.chart().panels.len() > 1);
-    only_if(several, "the chart has one panel only")
+    only_if(several, "the chart has only one panel")
 }
 
 fn several_experiments(state: &State) -> Allowed {
     let several = state.session.as_ref().is_some_and(|s| s.ledger.plan().experiments.len() > 1);
-    only_if(several, "the recipe has one experiment only")
+    only_if(several, "the recipe has only one experiment")
 }
 
 fn other_panel(state: &State) -> Allowed {

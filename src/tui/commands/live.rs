@@ -46,7 +46,7 @@ fn may_drop(state: &State) -> Allowed {
             return Ok(());
         }
         Some(Snapshot::Field { .. }) => "this case is not being measured now",
-        Some(Snapshot::Curve { .. }) => "a curve has no place for a stone",
+        Some(Snapshot::Curve { .. }) => "a stone cannot be dropped on a curve",
         None => "there is no picture of this case",
     };
     Err(why.into())

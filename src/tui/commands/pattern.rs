@@ -39,7 +39,7 @@ rows! {
     }
     SIDE = ("other side", 1, "show the gathering or the scattering side of a case that has both") {
         "other-side" "t": |state| {
-            only_if(view(state).is_some_and(|view| view.pattern.sides().len() > 1), "this case has one side only")
+            only_if(view(state).is_some_and(|view| view.pattern.sides().len() > 1), "this case has only one side")
         } => |state| change(state, |view| {
             (view.side, view.row, view.column) = ((view.side + 1) % view.pattern.sides().len(), 0, 0);
         })

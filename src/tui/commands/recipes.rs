@@ -27,7 +27,7 @@ rows! {
     FILTER = ("filter", 1,
         "show only recipes with these words in title, file name, paper, figure or primitive") {
         "filter" "/": |state| {
-            only_if(state.mode == Mode::Run && state.recipes.entries().len() > 1, "there is one recipe only")
+            only_if(state.mode == Mode::Run && state.recipes.entries().len() > 1, "there is only one recipe")
         } => |state| {
             state.focus = Focus::Recipes;
             state.home.filter.typing = true;

@@ -143,9 +143,9 @@ fn not_this_case(state: &State, skip: bool) -> String {
         _ if shown.mode == Mode::Stored => "a stored run is read-only",
         _ if shown.mode == Mode::Watch => PLAYED,
         _ if skip && !shown.active() => "the run is over",
-        Status::Done => "this case is done: it has no rounds to come",
+        Status::Done => "this case is done: it has no further rounds",
         Status::NotApplicable(_) => "this case is already skipped",
-        Status::Failed(_) if skip => "this case failed: it has no rounds to come",
+        Status::Failed(_) if skip => "this case failed: it has no further rounds",
         Status::Failed(_) => "a wrong result stays wrong, whatever a repetition gives",
         Status::Pending | Status::Partial => match shown.phase {
             Phase::Over { .. } | Phase::Broken(_) => "this case is not measured yet: resume the run",

@@ -28,7 +28,7 @@ rows! {
         "copy what is under the cursor: a folder, a case's values, a command line (by OSC 52)") {
         "copy" "y": |state| only_if(copied(state).is_some(), "") => |state| {
             let (what, effect) = copied(state)?;
-            state.notice = Some(format!("copied, where the terminal allows it: {what}"));
+            state.notice = Some(format!("copied, if the terminal allows it: {what}"));
             Some(effect)
         }
     }

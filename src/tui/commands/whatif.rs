@@ -72,11 +72,11 @@ fn other_profile(state: &State) -> Allowed {
 }
 
 fn several_charts(state: &State) -> Allowed {
-    changes(state, |view| view.chart().panels.len() > 1, "the chart has one panel only")
+    changes(state, |view| view.chart().panels.len() > 1, "the chart has only one panel")
 }
 
 fn several_experiments(state: &State) -> Allowed {
-    changes(state, WhatIf::has_experiments, "the recipe has one experiment only")
+    changes(state, WhatIf::has_experiments, "the recipe has only one experiment")
 }
 
 fn change(state: &mut State, change: impl FnMut(&mut WhatIf)) {

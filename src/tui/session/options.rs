@@ -86,7 +86,7 @@ impl Session {
         let mut keys: Vec<String> =
             [&chart.x].into_iter().chain(&chart.lines).chain(&chart.panels).cloned().collect();
         if keys.len() < 2 {
-            return Some("one parameter is swept: it is on x".to_owned());
+            return Some("only one parameter is swept, and it is on x".to_owned());
         }
         change(&mut keys, &mut panels);
         let panels = keys.split_off(keys.len() - panels);

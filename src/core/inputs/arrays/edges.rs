@@ -154,13 +154,13 @@ mod tests {
             ("", "x: has no line p sp"),
             ("a 1 2 3", "x:1:1: no line here begins with `a`"),
             ("p sp 2", "x:1:7: there is no number of arcs"),
-            ("p max 2 1", "x:1:3: this is no problem line"),
+            ("p max 2 1", "x:1:3: this is not a problem line"),
             ("p sp 2 1\np sp 2 1", "x:2:1: no line here begins with `p`"),
             ("p sp 2 1\na 1 3 4", "x:2:5: the head `3` is not accepted: 1 to 2"),
             ("p sp 2 1\na 0 1 4", "x:2:3: the tail `0`"),
             ("p sp 2 1\na 1 2 -4", "x:2:7: the weight `-4`"),
             ("p sp 2 1\na 1 2 4 5", "x:2:9: the line goes on"),
-            ("p sp 2 2\na 1 2 4", "x: says that there are 2 arcs, but lists 1"),
+            ("p sp 2 2\na 1 2 4", "x: declares 2 arcs, but lists 1"),
             ("p sp 99999999999 2", "x:1:6: the number of vertices"),
         ] {
             assert!(

@@ -259,8 +259,7 @@ impl Problem for Search {
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         if self.bucket == Some(32) && self.load > HELD_BY_FOURS {
             return Err(
-                "no model covers searches beyond a record's two buckets, which are needed at this load with \
-                        buckets of 32 bytes"
+                "no model covers searches beyond a record's two buckets, as needed at this load with buckets of 32 bytes"
                     .to_owned(),
             );
         }
@@ -434,7 +433,7 @@ mod tests {
             Build::from_params(&params(&words), 7).expect("a case")
         };
         assert_eq!(build("").block_costs().expect("counted").len(), build("").work().passes.len());
-        assert!(build("load=0.99").block_costs().is_err_and(|why| why.contains("give way")));
+        assert!(build("load=0.99").block_costs().is_err_and(|why| why.contains("are displaced")));
     }
 
     #[test]

@@ -289,7 +289,7 @@ mod tests {
         x[9..18].fill(1.0);
         assert_eq!(
             check(&x).expect_err("wrong"),
-            "9 rows of system 1 are wrong, and all its values are numbers"
+            "9 rows of system 1 are wrong, although all its values are numbers"
         );
     }
 
