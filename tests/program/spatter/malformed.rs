@@ -15,7 +15,11 @@ const LINES: &[(&str, u8, &str)] = &[
     ("-p MS1:8:1,3,5:10,20", 255, "-p: MS1 has 3 breaks but 2 gaps: give one gap or one for each break"),
     ("-p MS1:8:2:10,20", 255, "-p: MS1 has 1 breaks but 2 gaps: give one gap or one for each break"),
     ("-k multigather -p 0,1 -g 0,5", 1, "pattern-gather refers to index 5 of a pattern that has 2 (0 to 1)"),
-    ("-k multigather -p 0,1 -g 0,1,2,1", 1, "pattern-gather refers to index 2 of a pattern that has 2 (0 to 1)"),
+    (
+        "-k multigather -p 0,1 -g 0,1,2,1",
+        1,
+        "pattern-gather refers to index 2 of a pattern that has 2 (0 to 1)",
+    ),
     ("-k multiscatter -p 0,1 -u 2", 1, "pattern-scatter refers to index 2 of a pattern that has 2 (0 to 1)"),
     (
         "-p 0,8 -l 9223372036854775807",
