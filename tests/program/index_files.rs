@@ -122,7 +122,7 @@ fn a_run_goes_elsewhere_with_its_arrays() {
     fs::write(moved.join("data/edges.csv"), CSV).expect("data");
     refused("spmv.matrix.file: data/m.mtx is not in ");
     fs::write(moved.join("data/m.mtx"), matrix.replace("2.5", "3.5")).expect("data");
-    refused("data/m.mtx holds another array than the run in ");
+    refused("data/m.mtx does not hold the array of the run in ");
     fs::write(moved.join("data/m.mtx"), matrix).expect("data");
     refused("sssp.graph.file: data/g.gr is not in ");
 }

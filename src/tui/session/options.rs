@@ -80,7 +80,7 @@ impl Session {
     fn change_roles(&mut self, change: impl FnOnce(&mut Vec<String>, &mut usize)) -> Option<String> {
         let chart = &self.shown_experiment().chart;
         if chart.relative_to.is_some() {
-            return Some("y is the change against a baseline: the recipe fixes the axes".to_owned());
+            return Some("y is the change from a baseline, so the recipe fixes the axes".to_owned());
         }
         let mut panels = chart.panels.len();
         let mut keys: Vec<String> =
