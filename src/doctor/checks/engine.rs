@@ -17,8 +17,7 @@ fn judge_engine(engine: &Result<Hello, String>, remote: bool) -> Finding {
     let hello = match engine {
         Ok(hello) => hello,
         Err(reason) => {
-            return Finding::warning(reason.clone())
-                .advice("scatterlab devices shows the engine's output");
+            return Finding::warning(reason.clone()).advice("scatterlab devices shows the engine's output");
         }
     };
     let environment = &hello.environment;
