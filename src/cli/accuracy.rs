@@ -66,7 +66,7 @@ pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
     output.end()?;
     if ledgers.held.is_empty() {
         bail!(
-            "no case of these runs is measured, certified and predicted; --profile NAME or FILE names a profile"
+            "no case of these runs is measured, certified and predicted; choose a profile with --profile NAME or FILE"
         );
     }
     Ok(ExitCode::SUCCESS)

@@ -32,7 +32,7 @@ use subject::subject;
 
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// Backend of the device: cpu (covers scalar, too) or cuda [default: cpu, and cuda if there is a GPU]
+    /// Backend of the device: cpu (which includes scalar) or cuda [default: cpu, and cuda if there is a GPU]
     #[arg(long, value_name = "BACKEND", value_parser = ["cpu", "cuda"])]
     backend: Option<String>,
     /// Number of the GPU [default: every GPU]
@@ -50,7 +50,7 @@ pub struct CalibrateArguments {
     /// Keep the calibration's run in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     keep: Option<PathBuf>,
-    /// Save no profile; check that all figures are within 3 % of the device's profile or of the one named
+    /// Save no profile, but check that all figures are within 3 % of the device's profile, or of the one given
     #[arg(long, value_name = "NAME|FILE", num_args = 0..=1)]
     check: Option<Option<String>>,
 }
@@ -69,7 +69,7 @@ pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Re
         ("--keep", arguments.keep.is_some()),
     ];
     if let Some((option, _)) = for_one.iter().find(|(_, said)| *said && targets.len() > 1) {
-        bail!("{option} is for one device, and there are {}: say --backend, or --device", targets.len());
+        bail!("{option} is for one device, but there are {}: give --backend or --device", targets.len());
     }
     let (interrupt, host) = (Interrupt::listen()?, &hello.environment.host);
     let mut code = ExitCode::SUCCESS;
@@ -117,7 +117,7 @@ fn targets<'d>(
     }
     match all.iter().find_map(|(_, device)| device.reason()) {
         Some(reason) => bail!("{}: unavailable: {reason}", wanted.unwrap_or_default()),
-        None if all.is_empty() => bail!("no such device; scatterlab devices lists those that are there"),
+        None if all.is_empty() => bail!("no such device; scatterlab devices lists the available ones"),
         None => Ok(all),
     }
 }
@@ -208,7 +208,7 @@ fn show(profile: &Profile, device: &Device) {
     ];
     Table::new(columns, rows).lines().iter().for_each(|line| out::line(line));
     if let Some(doubtful) = profile.made.as_ref().and_then(|made| made.doubtful.as_ref()) {
-        out::line(&format!("doubtful, and so marked in the profile: {doubtful}"));
+        out::line(&format!("doubtful, and marked as such in the profile: {doubtful}"));
     }
 }
 
@@ -241,7 +241,7 @@ fn keep(
 
 fn user_folder() -> anyhow::Result<PathBuf> {
     let folder = profiles::folder(|key| std::env::var(key).ok());
-    folder.context("neither XDG_DATA_HOME nor HOME is set: say --out FILE")
+    folder.context("neither XDG_DATA_HOME nor HOME is set: give --out FILE")
 }
 
 /// Whether the new profile agrees with the stored one; differences are printed.

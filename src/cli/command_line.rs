@@ -68,7 +68,7 @@ pub const ENGINE: &Shared = &Shared {
             .value_name("COMMAND")
             .help("Shell command that starts the engine, such as \"ssh -o BatchMode=yes gpuhost scatterlab engine\"")
     },
-    refusal: "this command starts no engine; run it where the engine would run",
+    refusal: "this command starts no engine; run it on the machine where the engine would run",
 };
 
 /// Measures peers.
@@ -92,7 +92,7 @@ pub const CONFIG: &Shared = &Shared {
             .value_parser(value_parser!(PathBuf))
             .help("Configuration of the user interface, instead of ~/.config/scatterlab/config.yaml")
     },
-    refusal: "this command opens no user interface, which is what it configures",
+    refusal: "this command opens no user interface to configure",
 };
 
 impl Shared {
@@ -161,7 +161,7 @@ impl Arguments {
             (None, _) => None,
             (Some(folder), EngineCommand::Own) => Some(std::path::absolute(folder)?),
             (Some(_), EngineCommand::Shell(_)) => {
-                bail!("--peers: say it to the engine: --engine \"… scatterlab engine --peers DIR\"")
+                bail!("--peers: pass it to the engine, as in --engine \"… scatterlab engine --peers DIR\"")
             }
         };
         Ok(Setup { engine, peers, config })

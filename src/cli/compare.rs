@@ -26,19 +26,18 @@ pub struct CompareArguments {
     /// Run folders; the first is the baseline
     #[arg(required = true, num_args = 2.., value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     runs: Vec<PathBuf>,
-    /// How much longer or shorter still counts as the same
+    /// How much longer or shorter a time may be and still count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = margin)]
     margin: f64,
-    /// Exit with status 4 when a case is slower than the baseline by more than this, with 3
-    /// when one failed that the baseline has, with 5 when nothing can be told or the baseline's
-    /// cases are not all there
+    /// Exit with status 4 if a case is slower than the baseline by more than this, with 3 if a case failed that the
+    /// baseline has, with 5 if nothing can be decided or cases of the baseline are missing
     ///
-    /// A case is slower when the lower end of its interval is, by the rule that also makes it
-    /// differ. One whose interval only reaches over the limit is undecided, and does not fail
-    /// the check as long as others can.
+    /// A case is slower if the lower end of its interval is, by the rule that also makes it differ. A case whose
+    /// interval only reaches across the limit is undecided; it does not fail the check as long as other cases can be
+    /// decided.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     fail_if_slower: Option<f64>,
-    /// Draw the runs over each other: a folder for the charts and compare.csv, or one FILE.svg
+    /// Draw the runs in the same charts: a folder for the charts and compare.csv, or one FILE.svg
     #[arg(long, value_name = "DIR|FILE.svg")]
     out: Option<PathBuf>,
     /// How to print the result

@@ -23,11 +23,11 @@ use crate::shell::{self, quoted};
 
 #[derive(Debug, Args)]
 pub struct CountersArguments {
-    /// Cases, as for run --only: labels or identities, or their beginnings, as --dry-run shows them, or titles
-    /// of experiments
+    /// Cases, as for run --only: labels, identities or their beginnings, as shown by --dry-run, or titles of
+    /// experiments
     #[arg(required = true, value_name = "CASE")]
     cases: Vec<String>,
-    /// The recipe that holds them, or the folder of a run
+    /// The recipe or the run folder that contains the cases
     #[arg(required = true, value_name = "RECIPE|FOLDER", value_hint = ValueHint::AnyPath)]
     from: String,
     /// The recipe's backends, as for run
@@ -114,10 +114,10 @@ fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow:
     let source = Source { name: origin.recipe.clone(), text: stored.recipe.clone() };
     let plan = source.resolve(&origin.overrides);
     let recipe = &origin.recipe;
-    let advice = "give the recipe that the run was made of instead of the folder";
+    let advice = "instead of the folder, give the recipe from which the run was made";
     match plan {
         Ok(plan) if plan.cases.iter().any(|made| made.id == case.id) => Ok(()),
-        Ok(_) => bail!("{recipe} no longer makes the case {}; {advice}", case.id),
+        Ok(_) => bail!("{recipe} no longer contains the case {}; {advice}", case.id),
         Err(error) => bail!("{recipe} cannot be run from its folder ({error:#}); {advice}"),
     }
 }
@@ -135,7 +135,7 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
         primitive.with_context(|| format!("case {}: no primitive {}", case.id, case.primitive))?;
     let work = primitive.work(&case.params).map_err(|refusal| anyhow!("case {}: {refusal}", case.id))?;
     if Gpus::of(&case.params).several() {
-        bail!("case {}: counters are of one GPU, and the case takes several", case.id);
+        bail!("case {}: counters cover one GPU, but the case uses several", case.id);
     }
     if let Some(stored) = &origin.stored {
         refuse_unrepeatable(origin, stored, case)?;
@@ -162,7 +162,7 @@ impl Subject<'_> {
 
 /// The command line `scatterlab run RECIPE --only CASE …`, with one round.
 fn command(origin: &Origin, case: &Case) -> anyhow::Result<String> {
-    let program = env::current_exe().context("cannot tell where this program is")?;
+    let program = env::current_exe().context("cannot find out where this program is")?;
     let mut words = vec![quoted(&program.display().to_string()), "run".to_owned(), quoted(&origin.recipe)];
     words.extend(shell::options(&origin.overrides.words()));
     words.extend(["--only".to_owned(), quoted(&case.id), "--set measure.rounds=1".to_owned()]);

@@ -12,7 +12,7 @@ use crate::run::client::{Client, EngineCommand};
 
 #[derive(Debug, Args)]
 pub struct DevicesArguments {
-    /// Write a table of them for programs
+    /// Write the devices as a table for programs
     #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
     format: Option<Format>,
 }

@@ -20,7 +20,7 @@ use crate::run::stored::{Stored, each_event};
 
 #[derive(Debug, Args)]
 pub struct FigureArguments {
-    /// Which figure, such as lavin2020/fig03; without one, all are listed
+    /// Figure to draw, such as lavin2020/fig03; without one, all figures are listed
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Run folders with the results that the figure shows
@@ -40,7 +40,7 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     let figure = figures::find(name)?;
     if arguments.folders.is_empty() && !figure.recipes.is_empty() {
         bail!(
-            "{}: give folders of runs that hold what it shows; to measure it: scatterlab run {}",
+            "{}: give folders of runs with the results that it shows; to measure them: scatterlab run {}",
             figure.name,
             figure.recipes.join(" ")
         );

@@ -121,7 +121,7 @@ fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
             Message::Over => return broken.map_or(Ok(()), |reason| bail!(reason)),
         }
     }
-    bail!(broken.unwrap_or_else(|| "the run ended without a reason".to_owned()))
+    bail!(broken.unwrap_or_else(|| "the run ended without giving a reason".to_owned()))
 }
 
 struct Printer {

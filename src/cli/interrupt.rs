@@ -89,8 +89,8 @@ impl Interrupt {
         self.state(|state| {
             state.signals += 1;
             let (control, text) = match state.signals {
-                1 => (Control::Cancel, "cancelling at the end of this sample; once more kills the engine"),
-                2 => (Control::Kill, "killing the engine; once more ends at once"),
+                1 => (Control::Cancel, "cancelling at the end of this sample; ctrl-c again kills the engine"),
+                2 => (Control::Kill, "killing the engine; ctrl-c again ends at once"),
                 _ => return None,
             };
             if let Some(run) = &state.run {

@@ -32,10 +32,10 @@ pub struct LocalityArguments {
     /// UNIFORM:8:4, a recipe, or - for standard input
     #[arg(value_name = "FILE|LIST|RECIPE|-", allow_hyphen_values = true)]
     source: String,
-    /// Bytes of the element that an index stands for [default: what a recipe says, else 8B]
+    /// Size of the element that an index stands for [default: the recipe's, or 8B]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_bytes)]
     element: Option<u64>,
-    /// Bytes of a cache line
+    /// Size of a cache line
     #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = units::parse_bytes)]
     line: u64,
     /// Column of a table with a header line

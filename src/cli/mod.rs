@@ -54,9 +54,14 @@ pub const DIFFERS: u8 = 4;
 pub const CANNOT_TELL: u8 = 5;
 
 const LONG_ABOUT: &str = "A laboratory in a terminal for memory-bound parallel primitives.\n\n\
-    Without a command it opens the terminal user interface.";
+    Without a command, it opens the terminal user interface.";
 
-const EXIT_STATUS: &str = "Exit status: 0: done; 1: error; 2: wrong usage; 3: a case failed or was not finished, or nothing could be measured. calibrate --check and profiles: 4: figures differ by more than 3 %. replay: 4: a case differs; 5: none differs, but some are undecided. compare --fail-if-slower: 4: a case is slower than allowed (the lower end of its interval is); 3: a case failed that the baseline has; 5: all are undecided, or cases of the baseline are missing.";
+const EXIT_STATUS: &str = "Exit status: 0 if done; 1 for an error; 2 for wrong usage; 3 if a case failed or was not \
+                           finished, or nothing could be measured. calibrate --check and profiles: 4 if figures differ \
+                           by more than 3 %. replay: 4 if a case differs; 5 if none differs, but some are undecided. \
+                           compare --fail-if-slower: 4 if a case is slower than allowed (the lower end of its interval \
+                           is); 3 if a case failed that the baseline has; 5 if all are undecided, or cases of the \
+                           baseline are missing.";
 
 /// The commands, in the order of the help: name, line of the help, options that may also precede the command, and the
 /// function that carries it out.
@@ -68,7 +73,7 @@ fn commands() -> Vec<Command> {
             predict::PredictArguments => |own, setup| predict::run(&own, &setup.engine);
         report [] "Rebuild the tables and charts of stored runs, without measuring"
             report::ReportArguments => |own, _| report::run(&own);
-        pack [] "Compress the events of stored runs, and leave out tables, charts and what only their machine knows"
+        pack [] "Compress the events of stored runs; drop tables, charts and what only their machine knows"
             pack::PackArguments => |own, _| pack::run(&own);
         salvage [] "Copy every readable line of a damaged run into a new folder, and list the others"
             salvage::SalvageArguments => |own, _| salvage::run(&own);

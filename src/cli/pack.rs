@@ -51,7 +51,7 @@ fn pack(path: &Path) -> anyhow::Result<String> {
     let packed = fmt_bytes(length(&events::file(path))?);
     let events = match plain {
         Some(_) => format!("events of {} in {packed}", fmt_bytes(before)),
-        None => format!("packed already, in {packed}"),
+        None => format!("already packed, in {packed}"),
     };
     let removed = told("; removed ", &same, "");
     let kept = told("; kept ", &other, ": report would write other bytes");

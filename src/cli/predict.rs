@@ -39,10 +39,10 @@ pub struct PredictArguments {
     /// Predict only these cases, as for run
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
-    /// Folder for predictions.csv and the charts; with several recipes, one folder each below it
+    /// Folder for predictions.csv and the charts; with several recipes, a subfolder for each
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
-    /// Write the rows to standard output; csv of one recipe only
+    /// Write the rows to standard output; csv takes a single recipe
     #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES))]
     format: Option<Format>,
 }
@@ -139,7 +139,7 @@ fn print(ledger: &Ledger) {
         }
         silences(&silent).iter().for_each(|line| out::line(line));
         if rows.is_empty() && silent.is_empty() {
-            out::line("no model predicts any of it; --profile NAME or FILE names a profile");
+            out::line("no model predicts any of these cases; choose a profile with --profile NAME or FILE");
         }
     }
 }

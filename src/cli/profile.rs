@@ -13,7 +13,7 @@ use crate::run::writes::write_durably;
 /// Of what predicts.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProfileArguments {
-    /// Predict from this profile instead of the engine's: the name of one, or a file
+    /// Predict from this profile, a name or a file, instead of the engine's
     #[arg(long, value_name = "NAME|FILE", value_delimiter = ',')]
     pub profile: Vec<String>,
 }

@@ -24,10 +24,10 @@ use crate::shell::{self, quoted};
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
-    /// A run folder, or a recipe, whose newest stored run is taken
+    /// A run folder, or a recipe, of which the newest stored run is replayed
     #[arg(value_name = "FOLDER|RECIPE", value_hint = ValueHint::AnyPath)]
     target: String,
-    /// How much longer or shorter still counts as the same
+    /// How much longer or shorter a time may be and still count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = super::compare::margin)]
     margin: f64,
     /// Minimum number of rounds per case
@@ -42,7 +42,7 @@ pub struct ReplayArguments {
     /// Folder for the new run
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where runs are stored, and where the new one goes without --out
+    /// Folder of stored runs; without --out, the new run goes there, too
     #[arg(long, value_name = "DIR", default_value = ROOT)]
     root: PathBuf,
 }

@@ -49,15 +49,14 @@ pub struct RunArguments {
     /// Set a key of the recipe, in the recipe's own syntax: --set tuples=1Mi..16Mi x2
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Run only these cases, named by a label or an identity as --dry-run shows them, or by the beginning of
-    /// one, or by the title of an experiment
+    /// Run only these cases: labels, identities or their beginnings, as shown by --dry-run, or titles of experiments
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
-    /// End each run after this time, such as 2m or 90s: once every case has its rounds, those with the
-    /// widest intervals get further ones first. The same as --set measure.max-time=TIME
+    /// End each run after this time, such as 2m or 90s: once every case has its rounds, the cases with the widest
+    /// intervals get further rounds first. The same as --set measure.max-time=TIME
     #[arg(long, value_name = "TIME")]
     max_time: Option<String>,
-    /// Folder for the results; with several recipes, one folder each below it
+    /// Folder for the results; with several recipes, a subfolder for each
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print the cases with their memory and estimated time, and measure nothing
@@ -81,7 +80,7 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
     let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
     if arguments.max_time.is_some() {
         bail!(
-            "--resume takes no --max-time: the run continues by the recipe in its folder, whose measure.max-time \
+            "--resume takes no --max-time: the run continues with the recipe in its folder, whose measure.max-time \
              counts from now on; to end it sooner, press ctrl-c"
         );
     }

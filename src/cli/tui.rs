@@ -37,8 +37,8 @@ pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitC
     }
     if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
         bail!(
-            "the terminal says that it is `dumb` (TERM), without a cursor that the user interface could move; \
-               run a recipe: scatterlab run quickstart"
+            "the terminal is `dumb` according to TERM: it has no cursor that the user interface could move; run a \
+             recipe: scatterlab run quickstart"
         );
     }
     // Only recipes of this folder refer to files; shipped recipes name none. The folder may be that of a run.

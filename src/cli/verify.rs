@@ -29,7 +29,7 @@ pub struct VerifyArguments {
     /// Primitives to verify (default: all)
     #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = primitive)]
     primitive: Vec<String>,
-    /// Seed of the inputs; a random one, which is printed, without it
+    /// Seed of the inputs; without it, a random seed is chosen and printed
     #[arg(long)]
     seed: Option<u64>,
     /// Also run deliberately wrong kernels: each certificate must catch them
@@ -38,7 +38,7 @@ pub struct VerifyArguments {
     /// Leave out the cases beyond 4 GiB
     #[arg(long)]
     small: bool,
-    /// On N GPUs: with arrays of their own, and with arrays that span them
+    /// Verify on N GPUs, both with arrays of their own and with arrays that span them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     gpus: Option<u64>,
     /// Check only this many cases of each suite, chosen by the seed: for use under slow tools

@@ -20,7 +20,7 @@ pub struct WatchArguments {
     /// The run's folder
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// How many times faster than it ran: a number, or max
+    /// How many times faster than the run itself: a number, or max
     #[arg(long, default_value = "1", value_name = "SPEED")]
     speed: Speed,
     /// Print lines instead of opening the user interface

@@ -107,7 +107,7 @@ impl Sampling<'_> {
 fn valid(seconds: f64) -> Result<f64, Failure> {
     match seconds > 0.0 && seconds.is_finite() {
         true => Ok(seconds),
-        false => Err(Failure::Failed(format!("the clock told {seconds} s"))),
+        false => Err(Failure::Failed(format!("the clock reported {seconds} s"))),
     }
 }
 

@@ -195,50 +195,51 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
     match key {
         "x" => ("a parameter's name".to_owned(), "", "the parameter on the x axis"),
         "y" => (QUANTITIES.map(|(word, _)| word).join(", "), QUANTITIES[0].0, "what is drawn"),
-        "lines" => (names, "", "parameters whose values tell one line from another"),
-        "panels" => (names, "", "parameters whose values tell one panel from another"),
+        "lines" => (names, "", "parameters whose values distinguish the lines"),
+        "panels" => (names, "", "parameters whose values distinguish the panels"),
         "best-of" => (
             names,
             "",
-            "parameters of which each point is the best case: the one with the least time, or the largest rate",
+            "parameters over which each point is the best case: the one with the shortest time or the highest rate",
         ),
         "scale" => (
             "{x: log}, {y: linear} or both, each log or linear".to_owned(),
             "",
-            "how the axes are spaced; without it a wide x is logarithmic, and so is y where its values differ much",
+            "how the axes are spaced; by default x is logarithmic if its range is wide, and y if its values differ \
+             widely",
         ),
         "relative-to" => (
             "one parameter and its value, such as {isa: scalar}".to_owned(),
             "",
-            "the baseline that y is the change against",
+            "the baseline of the change that y shows",
         ),
         "ratio-to" => (
             "one parameter and its value, or {backend: PEER}, such as {backend: cub-sort}".to_owned(),
             "",
-            "the baseline that y is the ratio to",
+            "the baseline of the ratio that y shows",
         ),
         "overlay" => (
             "a table below the paper's folder and a machine in it, such as {published/table05.csv: GTX 1080}"
                 .to_owned(),
             "",
-            "what the paper prints of the same cases, as hollow points",
+            "the paper's printed results for the same cases, as hollow points",
         ),
         "model" => (
             format!("{NO_MODEL}, a model ({}), or a list of them", MODELS.join(", ")),
             "",
-            "the models whose predictions are drawn; without it the usual one, where there is a profile",
+            "the models whose predictions are drawn; by default the usual one, if there is a profile",
         ),
         "bars" => (
             Bars::WORDS.map(|(word, _)| word).join(", "),
             "",
             "the bars through the points: from the 5th to the 95th percentile of the samples, their whole range, or \
-             none; without it percentiles from 20 samples on, else the range",
+             none; by default percentiles for 20 samples or more, the range for fewer",
         ),
         _ => (
             CEILINGS.map(|(word, _)| word).join(", "),
             "",
-            "a line for each backend at what a plain copy reached there, both ways counted (y in GB/s), or at what the \
-             primitive's parallel model would reach at that rate (multisplit)",
+            "a line for each backend at the rate of a plain copy there, counting reads and writes (y in GB/s), or at \
+             what the primitive's parallel model would reach at that rate (multisplit)",
         ),
     }
 }

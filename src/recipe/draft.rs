@@ -71,7 +71,7 @@ impl Interpreter {
             return Ok((title, vec![draft]));
         };
         if let Some((key, _)) = entries.iter().find(|(key, _)| self.primitive(&key.text).is_some()) {
-            let message = "a primitive stands either here or inside the experiments, not both";
+            let message = "a primitive belongs either here or inside the experiments, not in both";
             return Err(Mistake::invalid(key.place, &key.text, message));
         }
         let mut drafts = Vec::new();
@@ -280,7 +280,7 @@ const CASES: Param = Param {
     name: "cases",
     kind: Kind::Word(&[]),
     default: ParamDefault::Unset,
-    doc: "a list of maps; each item fixes the same parameters together",
+    doc: "a list of maps; each item sets the same parameters together",
 };
 
 fn primitive_settings(
@@ -339,7 +339,7 @@ fn group(
         for (key, node) in item.map(&at, "a map of parameters")? {
             let Some(setting) = entry(params, key, node, slot, name, &[])? else { continue };
             if setting.cases() != 1 {
-                let message = "an item of cases fixes its parameters; this one takes several values";
+                let message = "an item of cases gives each parameter one value; this one gives several";
                 return Err(Mistake::invalid(node.place, &setting.slot.path, message));
             }
             inner.push(setting);
@@ -373,7 +373,7 @@ fn same_parameters(
         return Ok(());
     }
     let message = format!(
-        "every item sets the same parameters; the first sets {}, this {}",
+        "every item sets the same parameters; the first sets {}, this one {}",
         listed(&expected),
         listed(&own)
     );

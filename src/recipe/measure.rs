@@ -47,13 +47,13 @@ pub(crate) const KEYS: [MeasureKey; 14] = [
         name: "rounds",
         form: COUNT,
         default: "5",
-        doc: "rounds that every case gets, each with fresh allocations; with 1 or 2 no further ones follow",
+        doc: "minimum number of rounds of a case, each with fresh allocations; with 1 or 2, no further rounds follow",
     },
     MeasureKey {
         name: "max-rounds",
         form: COUNT,
         default: "30",
-        doc: "rounds that no case exceeds; it counts only where it is more than rounds",
+        doc: "maximum number of rounds of a case; effective only if it exceeds rounds",
     },
     MeasureKey {
         name: "samples",
@@ -65,77 +65,77 @@ pub(crate) const KEYS: [MeasureKey; 14] = [
         name: "warm-up",
         form: WARM_UP,
         default: "auto",
-        doc: "untimed executions before the samples of a round, at least; auto: one, and for executions below 50 ms \
-              a second one as long as a sample",
+        doc: "minimum number of untimed executions before the samples of a round; auto: one, and for executions below \
+              50 ms a second warm-up as long as a sample",
     },
     MeasureKey {
         name: "ci",
         form: Form::Width,
         default: "3%",
-        doc: "relative half-width of the 95% interval of the rounds' medians at which a case is measured often \
-              enough; none: exactly `rounds` rounds",
+        doc: "relative half-width of the 95% interval of the rounds' medians at which a case needs no further rounds; \
+              none: exactly `rounds` rounds",
     },
     MeasureKey {
         name: "budget",
         form: Form::Time,
         default: "10s",
-        doc: "time of a case over all its rounds, preparation included, that further rounds and second looks must not \
-              exceed",
+        doc: "time of a case over all its rounds, including preparation; further rounds and second looks must not \
+              exceed it",
     },
     MeasureKey {
         name: "limit",
         form: Form::TimeOrAuto,
         default: "auto",
-        doc: "time of a case over all its rounds, preparation included, at which it fails even in the middle of a \
-              round and the run goes on with the other cases; auto: an hour, or ten times the budget where that is longer",
+        doc: "time of a case over all its rounds, including preparation, at which it fails, even in the middle of a \
+              round; the run then goes on with the other cases. auto: an hour, or ten times the budget if that is \
+              longer",
     },
     MeasureKey {
         name: "max-time",
         form: Form::TimeOrNone,
         default: "none",
-        doc: "time of the whole run after which no round begins; once every case has its `rounds`, those with the \
-              widest intervals get further ones first",
+        doc: "time of the whole run after which no round begins; once every case has its `rounds`, further rounds go \
+              first to the cases with the widest intervals",
     },
     MeasureKey {
         name: "order",
         form: Form::Order,
         default: "interleaved",
-        doc: "interleaved: a round of every case, then the next round; sequential: all rounds of a case, then the \
-              next case; random: interleaved, the cases of each round in an order drawn from the seed",
+        doc: "interleaved: a round of every case, then the next round; sequential: all rounds of a case, then the next \
+              case; random: interleaved, with the cases of each round in an order drawn from the seed",
     },
     MeasureKey {
         name: "cache",
         form: Form::Cache,
         default: "hot",
-        doc: "what the caches hold when a sample starts. hot: what the execution before left; cold: none of the \
-              case's data, and a sample is one execution",
+        doc: "what the caches hold when a sample starts. hot: what the previous execution left; cold: none of the \
+              case's data; a cold sample is one execution",
     },
     MeasureKey {
         name: "transfer",
         form: Form::Transfer,
         default: "none",
-        doc: "on a GPU: whether each round also times, outside of the samples, a copy of the case's input bytes to the \
-              device and of its result bytes back. pinned: from and to page-locked memory of the host; pageable: \
-              ordinary memory",
+        doc: "on a GPU: whether each round also times, outside the samples, copies of the case's inputs to the device \
+              and of its results back. pinned: from and to page-locked host memory; pageable: ordinary host memory",
     },
     MeasureKey {
         name: "second-look",
         form: Form::Either(SECOND_LOOK),
         default: "flagged",
-        doc: "which rounds are measured a second time at the end of a pass: flagged ones, or never any",
+        doc: "which rounds are measured again at the end of a pass: flagged ones, or never any",
     },
     MeasureKey {
         name: "certify",
         form: Form::Either(CERTIFY),
         default: "once",
-        doc: "whether each engine that times a case certifies its result; never: it is shown as not certified",
+        doc: "whether each engine that times a case certifies its result; never: the case is shown as not certified",
     },
     MeasureKey {
         name: "snapshots",
         form: SNAPSHOTS,
         default: "1",
-        doc: "pictures that a run keeps of what each case computes, of primitives that have any: of the first round, \
-              one after its last sample and the others before samples, evenly spread",
+        doc: "number of pictures that a run keeps of what each case computes, for primitives that have pictures. They \
+              show the first round: one after its last sample, the others before samples, evenly spread",
     },
 ];
 

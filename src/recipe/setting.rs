@@ -232,7 +232,7 @@ fn parameters(
     {
         let name = flow(file);
         let message = format!(
-            "{name} is not a list of indices such as `[0, 8, 16]`; for those of a file write `file: {name}` \
+            "{name} is not a list of indices such as `[0, 8, 16]`; for the indices in a file, write `file: {name}` \
              instead of `{}`",
             variant.name
         );

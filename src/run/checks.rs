@@ -45,7 +45,7 @@ pub fn checked(event: Event, ledger: &Ledger, altered: &BTreeMap<usize, String>)
         }
         Event::Reference { backend, copy, .. } if !(copy.is_finite() && copy > 0.0) => {
             let text =
-                format!("a reference copy of {copy} GB/s on {backend} is not credible: it does not count");
+                format!("a reference copy of {copy} GB/s on {backend} is not credible and does not count");
             Event::Log { level: Level::Warn, text }
         }
         Event::Reference { pass, backend, copy, mut ranked } => {

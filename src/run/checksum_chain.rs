@@ -133,8 +133,8 @@ impl Integrity {
         };
         match self.first {
             Some((line, Finding::Changed)) => Some(format!(
-                "{file}:{line}: the line was changed after it was written{others}: a case whose result it holds \
-                 fails; run --resume measures it again"
+                "{file}:{line}: the line was changed after it was written{others}; a case whose result it holds counts \
+                 as failed until run --resume measures it again"
             )),
             Some((line, _)) => Some(format!(
                 "{file}:{line}: the line before it is missing, moved or changed{others}: results may be missing"

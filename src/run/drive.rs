@@ -246,8 +246,8 @@ impl Drive {
                     let case = self.bury(&reason)?;
                     if self.deaths >= MOST_DEATHS && !self.ledger.left().is_empty() {
                         bail!(
-                            "given up: the engine died {MOST_DEATHS} times without a finished round in between, \
-                             the last time so: {reason}"
+                            "given up: the engine died {MOST_DEATHS} times without a finished round in between, most \
+                             recently: {reason}"
                         );
                     }
                     self.tell(Message::Died { reason, case });
@@ -333,7 +333,7 @@ impl Drive {
             let case = units::shown(case);
             client.kill();
             return Ok(Some(Ended::Died(format!(
-                "it reported on a case that the plan does not have, {case}: killed"
+                "it reported on a case that is not in the plan, {case}: killed"
             ))));
         }
         if self.is_refused(&event) {

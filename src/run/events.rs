@@ -54,12 +54,12 @@ pub(super) fn pack(run: &Path) -> anyhow::Result<()> {
     let events = text(&plain)?;
     // An interrupted unpacking leaves a compressed log that is a prefix of the plain file.
     if packed.exists() && !events.starts_with(&text(&packed)?) {
-        bail!("{} holds other events than {EVENTS} beside it: remove one of them", packed.display());
+        bail!("{} and {EVENTS} beside it hold different events: remove one of them", packed.display());
     }
     let cannot = || format!("cannot write {}", packed.display());
     write_durably(&packed, &compressed(&events)?).with_context(cannot)?;
     if text(&packed)? != events {
-        bail!("{} does not hold what was written to it; {EVENTS} is as it was", packed.display());
+        bail!("{} does not hold what was written to it; {EVENTS} is unchanged", packed.display());
     }
     // Keep the modification time: tables newer than the plain file must stay newer than the compressed one.
     let written = fs::metadata(&plain).and_then(|about| about.modified());

@@ -295,7 +295,7 @@ pub(super) fn manifest_text(run: &Path, manifest: &Manifest) -> anyhow::Result<V
     if length > most {
         let [length, most] = [length, most].map(fmt_bytes);
         bail!(
-            "the manifest of this run would be {length} long, and at most {most} is read: run fewer cases at once"
+            "the manifest of this run would be {length} long, but at most {most} can be read: run fewer cases at once"
         );
     }
     Ok(text)

@@ -60,8 +60,8 @@ impl IndexFiles for OfRun {
                 Ok(found) if found.hash == file.hash => return Ok(file.clone()),
                 Ok(_) => {
                     missing = format!(
-                        "{} holds another array than the run in {folder}, whose hash is {hash}…; to run this one, copy \
-                         the recipe into a folder of its own",
+                        "{} does not hold the array of the run in {folder}, which has the hash {hash}…; to run this \
+                         one, copy the recipe into a folder of its own",
                         place.display()
                     );
                 }

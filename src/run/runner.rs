@@ -97,7 +97,7 @@ pub trait Runner {
     /// # Errors
     /// When the driving thread cannot be started, or when this runner does not measure.
     fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {
-        bail!("nothing is measured here, so that {} cannot go on", run.stored.path.display())
+        bail!("nothing is measured here, so {} cannot continue", run.stored.path.display())
     }
 
     /// The command line that resumes the run in this folder.

@@ -70,7 +70,7 @@ pub fn survey(run: &Path) -> anyhow::Result<Survey> {
 pub fn salvage(run: &Path, to: &Path) -> anyhow::Result<Survey> {
     manifest(run)?;
     if to.exists() {
-        bail!("{} exists already; give --out another folder", to.display());
+        bail!("{} already exists; give --out another folder", to.display());
     }
     let folder = Folder::create(to)?;
     // The same name is free for another attempt.
@@ -189,6 +189,6 @@ mod tests {
         assert_eq!((stored.log.integrity.broken, stored.log.integrity.lines), (1, 4));
         assert_eq!(fs::read(out.join(indices::FOLDER).join("a.npy")).expect("copied"), b"array");
         let error = salvage(&run, &out).expect_err("taken").to_string();
-        assert!(error.contains("exists already; give --out another folder"), "{error}");
+        assert!(error.contains("already exists; give --out another folder"), "{error}");
     }
 }

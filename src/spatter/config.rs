@@ -172,7 +172,7 @@ impl Config {
                 return match lengths.0 == lengths.1 {
                     true => Ok(()),
                     false => Err(format!(
-                        "pattern-gather has {} indices and pattern-scatter {}: gs needs as many",
+                        "pattern-gather has {} indices and pattern-scatter {}: gs needs equally many",
                         lengths.0, lengths.1
                     )),
                 };
@@ -184,7 +184,7 @@ impl Config {
         if last < length {
             return Ok(());
         }
-        Err(format!("{name} names index {last} of a pattern that has {length} (0 to {})", length - 1))
+        Err(format!("{name} refers to index {last} of a pattern that has {length} (0 to {})", length - 1))
     }
 
     /// Checks that no size is large enough to overflow.

@@ -159,13 +159,13 @@ fn threads(asked: Option<u64>, machine: &Machine, notes: &mut Vec<String>) -> Op
     let most = wanted.min(machine.cpus);
     if wanted > most && asked.is_none_or(|threads| threads > most) {
         notes.push(format!(
-            "OMP_NUM_THREADS: {wanted} threads are more than the CPUs, of which each has one here; using {most}"
+            "OMP_NUM_THREADS: {wanted} threads are more than the CPUs, which have one thread each here; using {most}"
         ));
         return Some(most);
     }
     match asked {
         Some(threads) if threads > most => {
-            notes.push(format!("-t: {threads} threads are more than there may be; using {most}"));
+            notes.push(format!("-t: {threads} threads are more than the maximum; using {most}"));
             Some(most)
         }
         Some(threads) => Some(threads),

@@ -53,7 +53,7 @@ impl Suite {
         }
         suite.notes.extend(unknown.into_values().map(|(remark, times)| match times {
             1 => remark,
-            _ => format!("{remark}; it stands there {times} times"),
+            _ => format!("{remark}; it occurs {times} times"),
         }));
         Ok(suite)
     }

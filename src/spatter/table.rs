@@ -152,7 +152,7 @@ pub static OPTIONS: [Opt; 36] = [
         "backend",
         'b',
         Kind::Word(&BACKENDS),
-        "default: cuda where there is a GPU, else openmp",
+        "default: cuda if there is a GPU, openmp if not",
     ),
     option(Key::Compress, "compress", 'c', Kind::Flag, "renumber the 4 KiB pages that a pattern touches"),
     option(
@@ -160,7 +160,7 @@ pub static OPTIONS: [Opt; 36] = [
         "delta",
         'd',
         Kind::Deltas,
-        "elements from one use of the pattern to the next; several are used in turn",
+        "elements from one use of the pattern to the next; several deltas are used in turn",
     )
     .json("delta")
     .default("8"),
@@ -179,14 +179,16 @@ pub static OPTIONS: [Opt; 36] = [
         "pattern-gather",
         'g',
         Kind::Pattern,
-        "pattern that reads (gs), inner pattern (multigather)",
+        "pattern of the reads (gs) or inner pattern (multigather)",
     )
     .json("pattern-gather"),
     option(Key::Help, "help", 'h', Kind::Flag, "print this and end with status 255"),
     option(Key::PatternSize, "pattern-size", 'j', Kind::Count(1), "keep this many indices of each pattern")
         .json("pattern-size"),
     option(Key::Kernel, "kernel", 'k', Kind::Word(&KERNELS), "what to run").json("kernel").default("gather"),
-    option(Key::Count, "count", 'l', Kind::Count(1), "uses of the pattern").json("count").default("1024"),
+    option(Key::Count, "count", 'l', Kind::Count(1), "number of uses of the pattern")
+        .json("count")
+        .default("1024"),
     option(Key::SharedMemory, "shared-memory", 'm', Kind::Count(0), "nothing")
         .nothing("no kernel uses shared memory"),
     option(Key::Name, "name", 'n', Kind::Text, "name of the configuration").json("name").echoed(),
@@ -200,22 +202,28 @@ pub static OPTIONS: [Opt; 36] = [
     )
     .json("pattern"),
     option(Key::Runs, "runs", 'r', Kind::Count(1), "timed runs").json("nruns").default("10"),
-    option(Key::Random, "random", 's', Kind::Seed, "seed, shown again; it counts with --order random")
-        .json("seed")
-        .echoed(),
+    option(
+        Key::Random,
+        "random",
+        's',
+        Kind::Seed,
+        "seed, echoed in the output; used with --order random only",
+    )
+    .json("seed")
+    .echoed(),
     option(
         Key::Threads,
         "omp-threads",
         't',
         Kind::Int(1),
-        "threads of openmp; default: OMP_NUM_THREADS, else all CPUs",
+        "threads of openmp; default: OMP_NUM_THREADS, or all CPUs",
     ),
     option(
         Key::PatternScatter,
         "pattern-scatter",
         'u',
         Kind::Pattern,
-        "pattern that writes (gs), inner pattern (multiscatter)",
+        "pattern of the writes (gs) or inner pattern (multiscatter)",
     )
     .json("pattern-scatter"),
     option(
@@ -226,9 +234,15 @@ pub static OPTIONS: [Opt; 36] = [
         "0: the table, and errors; 1: what runs where, and remarks; 2: configurations; 3: sizes",
     )
     .default("1"),
-    option(Key::Wrap, "wrap", 'w', Kind::Count(1), "uses of the pattern with a tile of the dense array each")
-        .json("wrap")
-        .default("1"),
+    option(
+        Key::Wrap,
+        "wrap",
+        'w',
+        Kind::Count(1),
+        "tiles of the dense array, which the uses of the pattern take in turn",
+    )
+    .json("wrap")
+    .default("1"),
     option(Key::DeltaGather, "delta-gather", 'x', Kind::Count(0), "delta of the reads of gs")
         .json("delta-gather")
         .default("8"),
@@ -247,7 +261,7 @@ pub static OPTIONS: [Opt; 36] = [
         "end each thread's part with a release fence on CPUs",
     ),
     long(Key::DenseBuffers, "dense-buffers", Kind::Flag, "nothing")
-        .nothing("every thread has a dense buffer of its own already"),
+        .nothing("every thread already has a dense buffer of its own"),
     long(Key::ColdCache, "cold-cache", Kind::Flag, "empty the caches before each run").ours(),
     long(Key::Device, "device", Kind::CountOr("all"), "number of the GPU; all: every GPU at the same time")
         .default("0")
@@ -268,13 +282,19 @@ pub static OPTIONS: [Opt; 36] = [
         Key::Rounds,
         "rounds",
         Kind::Count(1),
-        "rounds of -r runs, each on buffers of its own; the fastest run counts",
+        "rounds of -r runs, each with its own buffers; the fastest run counts",
     )
     .default("1")
     .ours(),
-    long(Key::Stats, "stats", Kind::Flag, "quartiles, harmonic mean and its standard error below the table")
+    long(
+        Key::Stats,
+        "stats",
+        Kind::Flag,
+        "print quartiles, the harmonic mean and its standard error below the table",
+    )
+    .ours(),
+    long(Key::ToRecipe, "to-recipe", Kind::Flag, "print the recipe that would be run, and run nothing")
         .ours(),
-    long(Key::ToRecipe, "to-recipe", Kind::Flag, "print the recipe that is run, and run nothing").ours(),
 ];
 
 /// The option with this letter.

@@ -217,7 +217,7 @@ impl App {
     fn parting(&self) -> &'static str {
         match self.state.active() {
             true => "scatterlab: suspended; the engine finishes its round, then waits: fg continues",
-            false => "scatterlab: stopped: fg goes on",
+            false => "scatterlab: stopped: fg continues",
         }
     }
 

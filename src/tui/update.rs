@@ -185,7 +185,7 @@ fn dismiss(state: &mut State) {
 /// Types a pasted line into the open text field. Without one nothing happens: letters of a text are no keys.
 fn pasted(state: &mut State, text: &str) {
     if TextInput::now(state).is_none() {
-        state.notice = Some("pasted text is taken only where a text is typed".to_owned());
+        state.notice = Some("text can be pasted only where a text is typed".to_owned());
         return;
     }
     let line = text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c });

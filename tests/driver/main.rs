@@ -289,7 +289,7 @@ fn more_of_l2_than_can_be_set_aside_is_not_applicable() {
     let Some(fake) = Fake::new() else { return };
     let case = case("gather", "tuples=1000 backend.cuda.persist=40000000");
     let refused = || CudaExecutor::default().prepare(&case, None, &Cancel::default()).err();
-    let reason = "persist: this GPU sets at most 32.0 MiB of its L2 aside";
+    let reason = "persist: this GPU can set aside at most 32.0 MiB of its L2";
     assert_eq!(refused(), Some(Failure::NotApplicable(reason.into())));
     fake.persisting(0);
     let reason = "this GPU cannot set aside part of its L2";
@@ -369,7 +369,7 @@ fn ptx_newer_than_the_driver_names_both_versions() {
     fake.version(12080);
     let old = Gpu::open().unwrap().module("stream").err().unwrap();
     let text =
-        "the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed";
+        "the kernels are PTX 9.0, but the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed";
     assert_eq!(old, Failure::NotApplicable(text.into()));
     assert_eq!(fake.loaded(), 0, "the driver was not asked");
     // The driver refuses a PTX version that its own version should accept.

@@ -266,10 +266,15 @@ fn other_tunables_are_not_applicable() {
     for (primitive, words, tuned_words, reason) in [
         ("stream", "kernel=copy elements=8", "vector=4", "stream takes vector 8B, 16B, not 4B"),
         ("stream", "kernel=copy elements=8", "hint=no-l1", "stream takes hint none, streaming, not no-l1"),
-        ("stream", "kernel=copy elements=8", "persist=1", "stream has no choice of persist: leave it unset"),
-        ("gather", "tuples=8", "vector=8", "gather has no choice of vector: leave it unset"),
+        ("stream", "kernel=copy elements=8", "persist=1", "stream has no persist to choose: leave it unset"),
+        ("gather", "tuples=8", "vector=8", "gather has no vector to choose: leave it unset"),
         ("gather", "tuples=8", "items=16", "gather takes items 1, 2, 4, 8, not 16"),
-        ("gather", "tuples=8", "items=2 hint=streaming", "gather takes hint streaming with items 1, not 2"),
+        (
+            "gather",
+            "tuples=8",
+            "items=2 hint=streaming",
+            "gather takes hint streaming only with items 1, not with 2",
+        ),
         ("scatter", "tuples=8", "hint=no-l1", "scatter takes hint none, streaming, not no-l1"),
     ] {
         let case = case(primitive, &format!("{words} {}", tuned(tuned_words)));

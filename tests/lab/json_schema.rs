@@ -99,7 +99,7 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
 const SEMANTIC: [(&str, &str); 27] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
-    ("stands in more than one of x, lines, panels and best-of", "places of the chart against each other"),
+    ("is in more than one of x, lines, panels and best-of", "places of the chart against each other"),
     ("so it has no scale", "a scale against the values of x"),
     ("which has no logarithm", "a scale against the values of x, or against the kind of y"),
     ("a copy's rate is in GB/s", "what is on y against what lies over it"),
@@ -107,7 +107,7 @@ const SEMANTIC: [(&str, &str); 27] = [
     ("no case has", "the baseline against the cases"),
     ("chart.ratio-to", "the baseline against the peers, and one key against another"),
     ("chart.overlay", "tables against the paper, and machines against the table"),
-    ("stands beside cases on", "peers against the backends"),
+    ("runs beside cases on", "peers against the backends"),
     ("give only one of", "a primitive's own rule"),
     ("this kernel needs this pattern", "a primitive's own rule"),
     ("repeats an item of the list", "items against each other, whatever their notation"),

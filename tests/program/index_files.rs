@@ -122,7 +122,7 @@ fn a_run_goes_elsewhere_with_its_arrays() {
     fs::write(moved.join("data/edges.csv"), CSV).expect("data");
     refused("spmv.matrix.file: data/m.mtx is not in ");
     fs::write(moved.join("data/m.mtx"), matrix.replace("2.5", "3.5")).expect("data");
-    refused("data/m.mtx holds another array than the run in ");
+    refused("data/m.mtx does not hold the array of the run in ");
     fs::write(moved.join("data/m.mtx"), matrix).expect("data");
     refused("sssp.graph.file: data/g.gr is not in ");
 }
@@ -253,7 +253,7 @@ fn graphs_are_read_from_files() {
     }
     for (file, why) in [
         ("bad.gr", "bad.gr:2:5: the head `9` is not accepted: 1 to 3"),
-        ("c.txt", "c.txt: is no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
+        ("c.txt", "c.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
         ("none.gr", "cannot read"),
     ] {
         recipe("r.yaml", file);

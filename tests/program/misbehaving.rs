@@ -126,7 +126,10 @@ fn an_engine_that_dies_again_and_again_is_given_up_with_its_reason() {
         error.contains("given up: the engine died 3 times without a finished round in between"),
         "{error}"
     );
-    assert!(error.contains("the last time so: ") && error.contains("to resume: scatterlab run --resume out"));
+    assert!(
+        error.contains("in between, most recently: ")
+            && error.contains("to resume: scatterlab run --resume out")
+    );
     assert_eq!(lab.read("out/events.ndjson").matches("\"event\":\"hello\"").count(), 3);
     let output = lab.scatterlab(&["run", "--resume", "out"]);
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
@@ -202,7 +205,7 @@ fn a_report_on_a_case_that_is_not_in_the_plan_is_no_report() {
         lab.run(&filtered("sed -u '/\"event\":\"round\"/s/\"case\":\"[0-9a-f]*\"/\"case\":\"elsewhere\"/'"));
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{said}{}", text(&output.stderr));
-    assert!(said.contains("it reported on a case that the plan does not have, elsewhere: killed"), "{said}");
+    assert!(said.contains("it reported on a case that is not in the plan, elsewhere: killed"), "{said}");
     assert!(!lab.read("out/results.csv").contains("certified"));
 }
 
@@ -362,7 +365,7 @@ fn one_bad_line_costs_that_line_only() {
     assert!(text(&output.stdout).contains("2 certified"), "{}", text(&output.stdout));
     let output = lab.scatterlab(&["salvage", "out", "--out", "out-salvaged"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("out-salvaged exists already; give --out another folder"));
+    assert!(text(&output.stderr).contains("out-salvaged already exists; give --out another folder"));
     let output = lab.scatterlab(&["salvage", "out-salvaged", "--out", "again"]);
     assert!(text(&output.stdout).contains("can be read; nothing to salvage"), "{}", text(&output.stdout));
     assert!(!lab.path("again").exists());

@@ -160,7 +160,7 @@ fn a_packed_run_holds_what_was_measured_and_nothing_else_and_is_read_like_any_ot
     assert!(derived(&out) == written, "the complete run has got its files again, the same ones");
     fs::write(out.join("time.svg"), "<svg/>\n").expect("written");
     let said = text(&scatterlab(root.path(), &["pack", "out"]).stdout);
-    assert!(said.starts_with("out: packed already, in "), "{said}");
+    assert!(said.starts_with("out: already packed, in "), "{said}");
     assert!(said.ends_with("bandwidth.svg; kept time.svg: report would write other bytes\n"), "{said}");
     assert_eq!(fs::read_to_string(out.join("time.svg")).expect("it stays"), "<svg/>\n");
 }

@@ -389,7 +389,7 @@ fn a_configuration_changes_keys_and_leaves_the_mouse_alone() {
     fs::write(&file, "keys: {quit: j}\n").expect("written");
     let mut screen = Screen::start(folder.path(), (80, 24), &[binary()]);
     assert_eq!(screen.ended(), 1);
-    screen.wait("config.yaml:1:8: keys.quit: `j` is down in Recipes already");
+    screen.wait("config.yaml:1:8: keys.quit: `j` is already down in Recipes");
     assert!(screen.place(0, "\x1b[?1049h").is_none(), "the screen is not even opened");
 }
 
@@ -406,7 +406,7 @@ fn pasted_text_is_no_key() {
     let mut screen = home(folder.path(), (100, 30), &[]);
     assert!(screen.place(0, "\x1b[?2004h").is_some(), "the terminal is asked to bracket what is pasted");
     screen.keys("\x1b[200~q\rq\x1b[201~");
-    screen.wait("pasted text is taken only");
+    screen.wait("text can be pasted only");
     screen.keys("/");
     screen.keys("\x1b[200~long\x1b[201~");
     screen.wait("/ long");

@@ -32,7 +32,7 @@ pub fn calibrator(engine: &EngineCommand, hello: Hello) -> Calibrator {
         measured: RefCell::default(),
         written: RefCell::default(),
     });
-    let elsewhere = "an engine elsewhere reads its own profiles: run scatterlab calibrate where it runs";
+    let elsewhere = "a remote engine reads its own profiles: run scatterlab calibrate where it runs";
     let ours = *engine == EngineCommand::Own;
     let standing = match ours {
         true => bench.standing(),

@@ -31,10 +31,10 @@ pub fn perf(subject: &Subject) -> (Vec<String>, Vec<String>) {
     let [reads, writes] = traffic(subject, LINE);
     let mut lines = vec![
         format!(
-            "compare the difference of the two, over {more} samples, over `batch` of the second's samples.csv:"
+            "compare the difference of the two, divided by {more} samples and by `batch` in the second's samples.csv:"
         ),
         format!(
-            "  LLC-load-misses x {LINE} B: loads {} reach memory, less what caches hold and what",
+            "  LLC-load-misses x {LINE} B: loads {} reach memory, minus what caches hold and what",
             reads.range()
         ),
         "    prefetchers fetch ahead, which many processors count elsewhere".to_owned(),
@@ -46,16 +46,16 @@ pub fn perf(subject: &Subject) -> (Vec<String>, Vec<String>) {
     if scattered > 0 {
         let count = fmt_count(scattered);
         lines.push(format!(
-            "  dTLB-load-misses + dTLB-store-misses: near {count} where each access out of order"
+            "  dTLB-load-misses + dTLB-store-misses: near {count} if each access out of order"
         ));
         lines.push("    needs a page of its own; far fewer with large pages".to_owned());
     }
     lines.extend([
         "  page-faults: near 0; the arrays are touched before the samples".to_owned(),
-        "where a round was noisy, samples.csv has a second attempt and that run counts twice: repeat it"
+        "if a round was noisy, samples.csv has a second attempt, and that run counts twice: repeat the run"
             .to_owned(),
         "perf needs kernel.perf_event_paranoid of 2 or less, or root; virtual machines answer".to_owned(),
-        "  `<not supported>` where they have no counters. It follows the engine, a child process, by itself"
+        "  `<not supported>` if they have no counters. perf follows the engine, a child process, by itself"
             .to_owned(),
     ]);
     (vec![command(1), command(1 + more)], lines)
@@ -114,9 +114,9 @@ pub fn ncu(subject: &Subject, launched: &Launched) -> (Vec<String>, Vec<String>)
     lines.extend((reads.declared > 0).then(|| side("loads", LOADS, &reads)));
     lines.extend((writes.declared > 0).then(|| side("stores", STORES, &writes)));
     lines.extend([
-        format!("  {L2_READS}, {L2_WRITES} x {SECTOR} B: the same, less what the first level answers"),
+        format!("  {L2_READS}, {L2_WRITES} x {SECTOR} B: the same, minus what the L1 cache answers"),
         format!(
-            "  {DRAM_READS} + {DRAM_WRITES}: less than that is what the L2 kept ({L2_HITS}); more are sectors"
+            "  {DRAM_READS} + {DRAM_WRITES}: if less, the L2 kept the rest ({L2_HITS}); if more, sectors were"
         ),
         "    read because a store filled only a part of them".to_owned(),
         "ncu needs permission for the counters (ERR_NVGPUCTRPERM): run it as root, or ask for".to_owned(),

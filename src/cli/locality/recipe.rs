@@ -31,7 +31,7 @@ pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
         }
     }
     if arrays.is_empty() {
-        bail!("{name}: no case of it goes through indices");
+        bail!("{name}: none of its cases goes through indices");
     }
     Ok(arrays)
 }

@@ -101,7 +101,7 @@ fn alike(ranks: &dyn Ranks, own: &str) -> Result<(), Refused> {
     match all.iter().position(|other| *other != all[0]) {
         None => Ok(()),
         Some(rank) => Err(Refused::usage(format!(
-            "rank {rank} has other arguments, or is another build, than rank 0: all ranks run the same"
+            "rank {rank} has other arguments or is another build than rank 0: all ranks must run the same"
         ))),
     }
 }
@@ -115,11 +115,13 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
     if let Wish::Run(ready) = &wish {
         if ready.out.is_some() {
             return Err(Refused::usage(
-                "--out keeps the run of one process; of several ranks, use --format json",
+                "--out keeps the run of one process; with several ranks, use --format json",
             ));
         }
         if ready.job.settings.backend == Backend::AllCuda {
-            return Err(Refused::usage("--device all is for one process; of several ranks each has a GPU"));
+            return Err(Refused::usage(
+                "--device all is for one process; with several ranks, each has a GPU",
+            ));
         }
         if ready.job.settings.rounds > 1 {
             return Err(Refused::usage("--rounds is for one process; several ranks have one round"));

@@ -63,7 +63,7 @@ pub const BACKENDS: Param = Param {
                     name: "isa",
                     kind: Kind::Word(&["auto", "scalar", "avx2", "avx512"]),
                     default: ParamDefault::Is("auto"),
-                    doc: "instruction set of the data path; auto: by run-time detection",
+                    doc: "instruction set of the data path; auto: detected at run time",
                 },
             ],
             main: None,

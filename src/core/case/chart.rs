@@ -133,7 +133,8 @@ pub struct Chart {
     pub lines: Vec<String>,
     /// Keys of the swept parameters that split the cases into panels: one panel per combination of values.
     pub panels: Vec<String>,
-    /// Keys of the swept parameters of which each point is the best case: the one with the least time, or the largest rate.
+    /// Keys of the swept parameters over which each point is the best case: the one with the shortest time or the
+    /// highest rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub best_of: Vec<String>,
     /// Spacing of the axes.

@@ -17,7 +17,7 @@ pub const COUNT: Param = Param {
     name: "gpus",
     kind: Kind::CountOr { min: 1, max: MOST, words: &["all"], list: 0 },
     default: ParamDefault::Unset,
-    doc: "GPUs that take part, from `device` on; all: as many as there are; unset: one",
+    doc: "number of GPUs that take part, beginning with `device`; all: every GPU from there on; unset: one",
 };
 
 /// The parameter `memory`: distribution of the arrays.
@@ -25,7 +25,8 @@ pub const MEMORY: Param = Param {
     name: "memory",
     kind: Kind::Word(&["own", "spanning"]),
     default: ParamDefault::Unset,
-    doc: "own: each of `gpus` has all arrays, and bytes count for each; spanning: one case, its arrays across the GPUs",
+    doc: "own: each GPU has all arrays, and the bytes of each count; spanning: the arrays of one case are spread over \
+          the GPUs",
 };
 
 /// Number of GPUs requested by a case.

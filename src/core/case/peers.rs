@@ -59,17 +59,20 @@ pub const PEERS: Param = Param {
     name: "peers",
     kind: Kind::Word(NAMES),
     default: ParamDefault::Unset,
-    doc: "programs that do the same work beside the cases on cuda or on cpu, measured in the same rounds and not certified. \
-          plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
-          and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
-          ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-reduce: cub::DeviceReduce, for reduce; cub-histogram: \
-          cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, for multisplit, or of the \
-          case, for sort; cub-sort: the same by the whole key, cub-partition: cub::DevicePartition for two buckets, both for \
-          multisplit; cub-merge-sort: cub::DeviceMergeSort, for sort; cusparse: cuSPARSE's cusparseSpMV of compressed rows by the \
-          fastest of its algorithms, cusparse-sell: the same of slices of rows, both for spmv; cusparse-gtsv2: the fastest of cuSPARSE's tridiagonal solvers for the layout, for tridiagonal. On cpu, crates of Rust: rdst: and voracious: radix sorts by several threads, \
-          rayon-sort: a comparison sort by several, std-sort: by one, all for sort; hashbrown: a hash table, for hash-search and hash-build; \
-          sprs: and faer: products of sparse matrices and vectors, for spmv; graph: delta-stepping by several threads, petgraph: Dijkstra's \
-          algorithm by one, for sssp",
+    doc: "programs that do the same work as the cases on cuda or on cpu, measured in the same rounds but not \
+          certified. plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's \
+          copies and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: \
+          CUB's ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-reduce: \
+          cub::DeviceReduce, for reduce; cub-histogram: cub::DeviceHistogram, for histogram; cub-radix-sort: \
+          cub::DeviceRadixSort by the bits of the bucket, for multisplit, or of the case, for sort; cub-sort: the same \
+          by the whole key, cub-partition: cub::DevicePartition for two buckets, both for multisplit; cub-merge-sort: \
+          cub::DeviceMergeSort, for sort; cusparse: cuSPARSE's cusparseSpMV of compressed rows by the fastest of its \
+          algorithms, cusparse-sell: the same of slices of rows, both for spmv; cusparse-gtsv2: the fastest of \
+          cuSPARSE's tridiagonal solvers for the layout, for tridiagonal. On cpu they are crates of Rust. rdst: and \
+          voracious: radix sorts by several threads, rayon-sort: a comparison sort by several, std-sort: one by a \
+          single thread, all for sort; hashbrown: a hash table, for hash-search and hash-build; sprs: and faer: \
+          products of sparse matrices and vectors, for spmv; graph: delta-stepping by several threads, petgraph: \
+          Dijkstra's algorithm by one, both for sssp",
 };
 
 /// Why a peer that has its program copies nothing.

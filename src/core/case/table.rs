@@ -18,7 +18,7 @@
 //!     pub struct Histogram {
 //!         /// f32 values (n)
 //!         elements: u64 [count(1, 1 << 45)],                        required
-//!         /// even: bins of the same width; range: between random splitters
+//!         /// even: bins of equal width; range: bins delimited by random splitters
 //!         by: By = "even",                                          as if a recipe said this
 //!         /// of the keys; unset: what measured best
 //!         warps: Option<u64> [count(2, 32)] = unset,
@@ -114,7 +114,7 @@ fn none_of(key: &str, value: u64, accepted: &[u64]) -> Refusal {
 impl Field for u32 {
     fn read(params: &Params, key: &str, row: &Param) -> Result<u32, Refusal> {
         let value = u64::read(params, key, row)?;
-        u32::try_from(value).map_err(|_| Refusal::invalid(key, format!("{value} is more than 32 bits hold")))
+        u32::try_from(value).map_err(|_| Refusal::invalid(key, format!("{value} does not fit in 32 bits")))
     }
 }
 

@@ -25,31 +25,34 @@ const fn sizes(accepted: &'static [u64]) -> Kind {
 pub const BLOCK: Param = param(
     "block",
     Kind::Count { min: WARP, max: 1024 },
-    "threads of a block, a multiple of 32; unset: what measured best",
+    "threads per block, a multiple of 32; unset: the value that measured best",
 );
 /// See [`BLOCK`].
 pub const ITEMS: Param = param(
     "items",
     Kind::Count { min: 1, max: 16 },
-    "tuples, words or vectors that a thread has in flight, a power of two; unset: what measured best",
+    "tuples, words or vectors that a thread has in flight, a power of two; unset: the value that measured best",
 );
 /// See [`BLOCK`].
 pub const GRID: Param = param(
     "grid",
     Kind::Word(&["tiles", "resident"]),
-    "tiles: a block for each tile, in the order of addresses; resident: as many blocks as are at work at once, each \
-     going on to further tiles; unset: what measured best",
+    "tiles: one block per tile, in the order of addresses; resident: as many blocks as can run at once, each of which \
+     goes on to further tiles; unset: the value that measured best",
 );
 /// See [`BLOCK`].
 pub const HINT: Param = param(
     "hint",
     Kind::Word(&["none", "streaming", "no-l1"]),
-    "cache hint: streaming, of what is walked in order (ld.cs, st.cs); no-l1, of the random loads \
-     (L1::no_allocate); unset: what measured best",
+    "cache hint: streaming for data accessed in order (ld.cs, st.cs); no-l1 for random loads (L1::no_allocate); unset: \
+     the value that measured best",
 );
 /// See [`BLOCK`].
-pub const VECTOR: Param =
-    param("vector", sizes(&[4, 8, 16]), "width of a load or store of stream; unset: what measured best");
+pub const VECTOR: Param = param(
+    "vector",
+    sizes(&[4, 8, 16]),
+    "width of a load or store of stream; unset: the value that measured best",
+);
 /// See [`BLOCK`].
 pub const FETCH: Param =
     param("fetch", sizes(&[32, 64, 128]), "L2 fetch granularity on a miss; unset: the driver's default");
@@ -57,7 +60,7 @@ pub const FETCH: Param =
 pub const PERSIST: Param = param(
     "persist",
     Kind::Bytes { min: 1, max: 1 << 40, accepted: &[] },
-    "part of L2 set aside for the array that is accessed at random; unset: none",
+    "size of the part of L2 set aside for the array that is accessed at random; unset: none",
 );
 
 /// Choice of the grid.
@@ -240,7 +243,7 @@ fn one_of<T: PartialEq + Display>(
 }
 
 fn no_choice(whose: &str, name: &str) -> Refusal {
-    Refusal::NotApplicable(format!("{whose} has no choice of {name}: leave it unset"))
+    Refusal::NotApplicable(format!("{whose} has no {name} to choose: leave it unset"))
 }
 
 #[cfg(test)]

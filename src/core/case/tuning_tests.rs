@@ -47,12 +47,12 @@ fn what_a_primitive_lacks_is_not_applicable_and_says_what_it_has() {
     assert_eq!(refusal("fetch", "128", &OFFERED), "n/a: stream takes fetch 32B, 64B, not 128B");
     assert_eq!(refusal("block", "1024", &OFFERED), "n/a: stream has blocks of up to 512 threads, not 1024");
     for (name, value) in [("grid", "tiles"), ("vector", "16"), ("persist", "1")] {
-        let reason = format!("n/a: stream has no choice of {name}: leave it unset");
+        let reason = format!("n/a: stream has no {name} to choose: leave it unset");
         assert_eq!(refusal(name, value, &OFFERED), reason);
     }
     assert_eq!(
         refusal("block", "32", &Offered::NOTHING),
-        "n/a: stream has no choice of block: leave it unset"
+        "n/a: stream has no block to choose: leave it unset"
     );
 }
 

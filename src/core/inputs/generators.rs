@@ -21,7 +21,7 @@ fn check_length(length: u64) -> Result<(), PatternError> {
     match length {
         0 => refuse("a pattern has at least one index"),
         1..=MAX_LENGTH => Ok(()),
-        _ => refuse(format!("a pattern has at most {MAX_LENGTH} indices, this one {length}")),
+        _ => refuse(format!("a pattern has at most {MAX_LENGTH} indices, this one has {length}")),
     }
 }
 

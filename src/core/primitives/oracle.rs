@@ -6,7 +6,7 @@ pub const LIMIT: u64 = 1 << 30;
 /// Fails unless `output` has `bytes` bytes, and few enough for an oracle.
 pub fn check_length(output: &[u8], bytes: u64) -> Result<(), String> {
     if bytes > LIMIT {
-        return Err(format!("{bytes} bytes are too many for the oracle, which takes {LIMIT}"));
+        return Err(format!("{bytes} bytes are too many for the oracle, which takes at most {LIMIT}"));
     }
     match output.len() as u64 {
         found if found == bytes => Ok(()),

@@ -8,7 +8,7 @@ use crate::engine::environment::source::System;
 
 pub const CHECK: Check = Check {
     name: "clock",
-    about: "cost and resolution of the clock that times samples; warns beyond a microsecond",
+    about: "cost and resolution of the clock that times samples; warns if either exceeds a microsecond",
     of: About::Measuring,
     examine: |_| judge(cost(), resolution(), &source()),
 };
@@ -43,7 +43,7 @@ fn source() -> String {
 
 fn judge(cost: f64, resolution: f64, source: &str) -> Finding {
     let text = format!(
-        "{source}: {:.0} ns a pair of readings, steps of at most {:.0} ns",
+        "{source}: {:.0} ns per pair of readings, steps of at most {:.0} ns",
         cost * 1e9,
         resolution * 1e9
     );

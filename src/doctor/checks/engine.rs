@@ -8,7 +8,7 @@ use crate::run::client::Hello;
 
 pub const ENGINE: Check = Check {
     name: "engine",
-    about: "whether an engine starts, and the machine that it is on; warns where it does not",
+    about: "whether an engine starts, and on which machine; warns if none starts",
     of: About::Engine,
     examine: |scene| judge_engine(&scene.engine, scene.remote),
 };
@@ -17,14 +17,17 @@ fn judge_engine(engine: &Result<Hello, String>, remote: bool) -> Finding {
     let hello = match engine {
         Ok(hello) => hello,
         Err(reason) => {
-            return Finding::warning(reason.clone()).advice("scatterlab devices shows what it says");
+            return Finding::warning(reason.clone()).advice("scatterlab devices shows the engine's output");
         }
     };
     let environment = &hello.environment;
     let text = format!("{} ({}) on {}, {}", hello.version, hello.revision, environment.host, environment.cpu);
     match remote {
         false => Finding::ok(text),
-        true => Finding::note(text).advice("run scatterlab doctor there: this one sees only its devices"),
+        true => Finding::note(text).advice(
+            "run scatterlab doctor on that machine: here it sees only the engine's \
+                                            devices",
+        ),
     }
 }
 
@@ -32,7 +35,7 @@ fn judge_engine(engine: &Result<Hello, String>, remote: bool) -> Finding {
 
 pub const CUDA: Check = Check {
     name: "cuda",
-    about: "the engine's GPU and its driver; notes why there is none",
+    about: "the engine's GPU and its driver; if there is none, reports the reason",
     of: About::Engine,
     examine: |scene| {
         let devices = scene.engine.as_ref().map_or(&[][..], |hello| hello.devices.as_slice());
@@ -49,7 +52,8 @@ fn judge_cuda(device: Option<&Device>) -> Finding {
             Finding::ok(parts.join(" · "))
         }
         Some(reason) => Finding::note(format!("n/a: {reason}")).advice(
-            "its cases are n/a; --engine \"ssh -o BatchMode=yes HOST scatterlab engine\" measures elsewhere",
+            "cases on cuda are n/a; --engine \"ssh -o BatchMode=yes HOST scatterlab engine\" measures on another \
+             machine",
         ),
     }
 }
@@ -58,7 +62,7 @@ fn judge_cuda(device: Option<&Device>) -> Finding {
 
 pub const NVML: Check = Check {
     name: "nvml",
-    about: "the library that tells a GPU's clocks and throttling; notes where it is missing",
+    about: "the library that reports a GPU's clocks and throttling; reports if it is missing",
     of: About::Measuring,
     examine: |_| judge_nvml(nvml_version()),
 };
@@ -85,7 +89,7 @@ fn judge_nvml(version: Result<String, String>) -> Finding {
     match version {
         Ok(version) => Finding::ok(format!("driver {version}")),
         Err(reason) => Finding::note(format!("n/a: {}", crate::case::units::escaped(&reason)))
-            .advice("it comes with NVIDIA's driver; only cases of a GPU need it"),
+            .advice("it comes with NVIDIA's driver; only cases on a GPU need it"),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::environment::source::System;
 
 pub const MEMORY: Check = Check {
     name: "memory",
-    about: "memory that can be had without swapping; warns below 2 GiB, which cases beyond the caches need",
+    about: "memory available without swapping; warns below 2 GiB, because cases larger than the caches need that much",
     of: About::Measuring,
     examine: |_| judge_memory(memory::available(), memory::total()),
 };
@@ -25,7 +25,9 @@ fn judge_memory(available: Option<u64>, total: Option<u64>) -> Finding {
     let of = total.map(|total| format!(" of {}", fmt_bytes(total))).unwrap_or_default();
     let text = format!("{} free{of}", fmt_bytes(available));
     match available < ENOUGH {
-        true => Finding::warning(text).advice("free some: a case that does not fit is n/a, never shrunk"),
+        true => {
+            Finding::warning(text).advice("free some memory: a case that does not fit is n/a, never shrunk")
+        }
         false => Finding::ok(text),
     }
 }
@@ -34,7 +36,7 @@ fn judge_memory(available: Option<u64>, total: Option<u64>) -> Finding {
 
 pub const HUGE_PAGES: Check = Check {
     name: "huge-pages",
-    about: "transparent huge pages and reserved ones; notes where random accesses get 4 KiB pages",
+    about: "transparent and reserved huge pages; reports where random accesses fall on 4 KiB pages",
     of: About::Measuring,
     examine: |_| {
         let system = System::here();
@@ -48,11 +50,14 @@ fn reserved(system: &System) -> u64 {
 }
 
 fn judge_huge_pages(transparent: Option<&str>, reserved: u64) -> Finding {
-    let aside =
-        if reserved > 0 { format!("; {reserved} reserved, which nothing here uses") } else { String::new() };
+    let aside = if reserved > 0 {
+        format!("; {reserved} reserved, which this program does not use")
+    } else {
+        String::new()
+    };
     match transparent {
         Some(word @ ("always" | "madvise")) => {
-            Finding::ok(format!("transparent: {word}, and the arrays ask for them{aside}"))
+            Finding::ok(format!("transparent: {word}, and the arrays request them{aside}"))
         }
         Some(word) => Finding::note(format!("transparent: {word}{aside}"))
             .advice("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled: 4 KiB pages slow random accesses down"),
@@ -64,7 +69,7 @@ fn judge_huge_pages(transparent: Option<&str>, reserved: u64) -> Finding {
 
 pub const NUMA: Check = Check {
     name: "numa",
-    about: "memory nodes that our CPUs belong to; notes more than one",
+    about: "memory nodes to which our CPUs belong; reports if there are several",
     of: About::Measuring,
     examine: |scene| judge_numa(&nodes(scene)),
 };
@@ -86,7 +91,7 @@ fn judge_numa(nodes: &[usize]) -> Finding {
         0 => Finding::note("unknown"),
         1 => Finding::ok(format!("one node ({})", nodes[0])),
         count => Finding::note(format!("our CPUs belong to {count} nodes ({})", ranges(nodes)))
-            .advice("numactl --cpunodebind=0 --membind=0 scatterlab … for figures of one node"),
+            .advice("for figures of one node: numactl --cpunodebind=0 --membind=0 scatterlab …"),
     }
 }
 

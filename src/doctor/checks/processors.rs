@@ -15,7 +15,7 @@ use crate::engine::environment::virtualisation::{cpu_limit, hypervisor, machine}
 
 pub const AFFINITY: Check = Check {
     name: "affinity",
-    about: "the CPUs that measurements may use; warns where a single one has to draw as well",
+    about: "the CPUs that measurements may use; warns if there is only one, which then draws the screen as well",
     of: About::Measuring,
     examine: |scene| judge_affinity(&scene.mask, online(scene)),
 };
@@ -29,11 +29,12 @@ fn online(scene: &Scene) -> usize {
 fn judge_affinity(mask: &[usize], online: usize) -> Finding {
     let text = format!("CPU {} of {online} online", ranges(mask));
     match mask.len() {
-        1 => Finding::warning(format!("{text}: the screen is drawn on the CPU that is measured"))
-            .advice("allow another one (taskset -c 0,1 scatterlab …), or run without the user interface"),
-        _ => {
-            Finding::ok(format!("{text}; `threads: auto` takes all, fewer threads leave one for the screen"))
-        }
+        1 => Finding::warning(format!("{text}: the CPU that is measured also draws the screen"))
+            .advice("allow a second CPU (taskset -c 0,1 scatterlab …), or run without the user interface"),
+        _ => Finding::ok(format!(
+            "{text}; `threads: auto` uses all of them; with fewer threads, one is left for the \
+                                 screen"
+        )),
     }
 }
 
@@ -41,7 +42,7 @@ fn judge_affinity(mask: &[usize], online: usize) -> Finding {
 
 pub const QUOTA: Check = Check {
     name: "quota",
-    about: "a container's limit on CPU time; warns where it is below the CPUs of the mask",
+    about: "a container's limit on CPU time; warns if it is below the number of CPUs that we may use",
     of: About::Measuring,
     examine: |scene| judge_quota(cpu_limit(&System::here()), scene.mask.len()),
 };
@@ -49,9 +50,9 @@ pub const QUOTA: Check = Check {
 fn judge_quota(limit: Option<f64>, cpus: usize) -> Finding {
     match limit {
         Some(limit) if limit < cpus as f64 => Finding::warning(format!(
-            "the control group gets {limit:.1} of {cpus} CPUs: threads are stopped now and then"
+            "the control group gets {limit:.1} of {cpus} CPUs: threads are stopped from time to time"
         ))
-        .advice("raise the container's CPU limit, or give fewer threads than it allows"),
+        .advice("raise the container's CPU limit, or use fewer threads than it allows"),
         Some(limit) => Finding::ok(format!("the control group's limit is {limit:.1} CPUs")),
         None => Finding::ok("no limit"),
     }
@@ -61,7 +62,7 @@ fn judge_quota(limit: Option<f64>, cpus: usize) -> Finding {
 
 pub const LOAD: Check = Check {
     name: "load",
-    about: "what other processes keep busy over a second, and the load average; warns beyond a tenth of a CPU",
+    about: "CPUs that other processes keep busy over a second, and the load average; warns above a tenth of a CPU",
     of: About::Measuring,
     examine: |scene| judge_load(&scene.busy, &load_average()),
 };
@@ -84,11 +85,11 @@ fn judge_load(busy: &[Process], average: &str) -> Finding {
     let names: Vec<String> = busy.iter().take(NAMED).map(name).collect();
     match total > QUIET {
         true => Finding::warning(format!(
-            "others keep {total:.1} CPUs busy: {} (load average {average})",
+            "other processes keep {total:.1} CPUs busy: {} (load average {average})",
             names.join(", ")
         ))
-        .advice("wait for them or stop them: their rounds are flagged and measured again once"),
-        false => Finding::ok(format!("others keep {total:.2} CPUs busy (load average {average})")),
+        .advice("wait for them to finish or stop them: rounds that they disturb are flagged and measured again, once"),
+        false => Finding::ok(format!("other processes keep {total:.2} CPUs busy (load average {average})")),
     }
 }
 
@@ -96,7 +97,7 @@ fn judge_load(busy: &[Process], average: &str) -> Finding {
 
 pub const STEAL: Check = Check {
     name: "steal",
-    about: "time that the hypervisor took from our CPUs over a second; warns beyond 2 %",
+    about: "time that the hypervisor took from our CPUs over a second; warns above 2 %",
     of: About::Measuring,
     examine: |scene| judge_steal(stolen_share(scene)),
 };
@@ -128,7 +129,7 @@ fn judge_steal(share: Option<f64>) -> Finding {
 
 pub const HYPERVISOR: Check = Check {
     name: "hypervisor",
-    about: "whether neighbours may share the caches and the memory; notes a virtual machine",
+    about: "whether neighbours may share caches and memory; reports if this is a virtual machine",
     of: About::Measuring,
     examine: |_| {
         let system = System::here();
@@ -144,7 +145,7 @@ fn judge_hypervisor(hypervisor: Option<&str>, machine: Option<&str>) -> Finding 
             "a virtual machine{}: neighbours share caches and memory",
             named(machine.or(Some(own)))
         ))
-        .advice("compare figures of one session; a replay says what still holds"),
+        .advice("compare figures from a single session; a replay shows which ones still hold"),
         None => Finding::ok(format!("none seen{}", named(machine))),
     }
 }
@@ -161,10 +162,11 @@ pub const GOVERNOR: Check = Check {
 fn judge_governor(governors: &BTreeSet<String>) -> Finding {
     let names: Vec<&str> = governors.iter().map(String::as_str).collect();
     match names.as_slice() {
-        [] => Finding::note("unknown: this machine does not let its clock be read or set"),
+        [] => Finding::note("unknown: on this machine the clock can be neither read nor set"),
         ["performance"] => Finding::ok("performance"),
-        names => Finding::warning(names.join(", "))
-            .advice("cpupower frequency-set -g performance: a clock that follows the load starts low"),
+        names => Finding::warning(names.join(", ")).advice(
+            "cpupower frequency-set -g performance, because a clock that follows the load starts low",
+        ),
     }
 }
 
@@ -172,7 +174,8 @@ fn judge_governor(governors: &BTreeSet<String>) -> Finding {
 
 pub const BOOST: Check = Check {
     name: "boost",
-    about: "whether the clock may exceed its nominal value; notes it, because it then depends on load and heat",
+    about: "whether the clock may exceed its nominal value; reports it if so, because the clock then depends on load \
+            and heat",
     of: About::Measuring,
     examine: |_| judge_boost(boost(&System::here())),
 };
@@ -182,7 +185,7 @@ fn judge_boost(on: Option<bool>) -> Finding {
         None => Finding::note("unknown"),
         Some(false) => Finding::ok("off: the clock is the nominal one"),
         Some(true) => Finding::note("on: the clock depends on load and temperature")
-            .advice("leave it for everyday figures; switch it off where a few per cent matter"),
+            .advice("leave it on for everyday figures; switch it off when a few per cent matter"),
     }
 }
 

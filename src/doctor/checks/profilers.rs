@@ -10,7 +10,7 @@ use crate::shell;
 
 pub const NCU: Check = Check {
     name: "ncu",
-    about: "whether `ncu` is there and may read the GPU's counters; notes where not",
+    about: "whether `ncu` is installed and may read the GPU's counters; reports if not",
     of: About::Measuring,
     examine: |_| judge_ncu(shell::find("ncu"), restricted()),
 };
@@ -25,7 +25,7 @@ fn restricted() -> Option<bool> {
 fn judge_ncu(found: Option<PathBuf>, restricted: Option<bool>) -> Finding {
     let Some(found) = found else {
         return Finding::note("not found in PATH")
-            .advice("it comes with NVIDIA Nsight Compute; only counters need it");
+            .advice("it comes with NVIDIA Nsight Compute; only hardware counters need it");
     };
     let text = found.display().to_string();
     match restricted {
@@ -42,7 +42,8 @@ fn judge_ncu(found: Option<PathBuf>, restricted: Option<bool>) -> Finding {
 
 pub const PERF: Check = Check {
     name: "perf",
-    about: "whether `perf` is there and may count (perf_event_paranoid, a virtual machine's counters); notes where not",
+    about: "whether `perf` is installed and may count (perf_event_paranoid, a virtual machine's counters); reports if \
+            not",
     of: About::Measuring,
     examine: |_| judge_perf(shell::find("perf"), paranoid(), has_counters()),
 };
@@ -59,14 +60,16 @@ fn has_counters() -> bool {
 fn judge_perf(found: Option<PathBuf>, paranoid: Option<i32>, counters: bool) -> Finding {
     let Some(found) = found else {
         return Finding::note("not found in PATH")
-            .advice("it comes with linux-tools or linux-perf; only counters need it");
+            .advice("it comes with linux-tools or linux-perf; only hardware counters need it");
     };
     let text = found.display().to_string();
     match paranoid {
-        _ if !counters => Finding::note(format!("{text}, but the processor's counters are not there"))
-            .advice("a virtual machine has them where its host lends a PMU, bare metal has its own; only counters need it"),
+        _ if !counters => Finding::note(format!("{text}, but the processor's counters are not available"))
+            .advice("a virtual machine has counters only if its host lends it a PMU; bare metal has its own. Only \
+                     hardware counters need this"),
         None => Finding::note(format!("{text}, but the kernel has no counters")).advice(
-            "run a kernel with CONFIG_PERF_EVENTS, outside of a container that hides it; only counters need it",
+            "run a kernel with CONFIG_PERF_EVENTS, outside any container that hides it; only hardware counters need \
+             this",
         ),
         // Level 2 forbids kernel events, level 3 (Debian) forbids all events.
         Some(level) if level > 2 => Finding::note(format!("{text}, but perf_event_paranoid is {level}"))

@@ -7,7 +7,7 @@ use crate::doctor::{About, Check, Finding};
 
 pub const CHECK: Check = Check {
     name: "terminal",
-    about: "type, size, colours and locale, tmux and ssh; warns where the user interface has no room",
+    about: "type, size, colours and locale, tmux and ssh; warns if there is no room for the user interface",
     of: About::Screen,
     examine: |_| judge(&Terminal::here()),
 };
@@ -50,7 +50,7 @@ impl Terminal {
     fn words(&self) -> String {
         let kind = self.kind.as_deref().map_or("no TERM".to_owned(), escaped);
         let Some((columns, rows)) = self.size else {
-            return "none here: standard output goes elsewhere".to_owned();
+            return "none: standard output is not a terminal".to_owned();
         };
         let size = format!("{columns}×{rows}");
         let colours = match (self.no_color, self.colours) {
@@ -77,14 +77,14 @@ fn judge(terminal: &Terminal) -> Finding {
         None => Finding::note(words).advice("without a terminal: scatterlab run RECIPE"),
         Some(size) if below(size, SMALLEST) => Finding::warning(words).advice("make it at least 40×10"),
         Some(_) if terminal.kind.is_none() || terminal.kind.as_deref() == Some("dumb") => {
-            Finding::warning(words).advice("set TERM to what the terminal is, such as xterm-256color")
+            Finding::warning(words).advice("set TERM to the terminal's type, such as xterm-256color")
         }
         Some(_) if !terminal.utf8 => {
             Finding::note(words).advice("export LC_ALL=C.UTF-8 for finer charts, if the terminal shows UTF-8")
         }
-        Some(size) if below(size, ROOMY) => Finding::note(words).advice("80×24 shows a run at once"),
+        Some(size) if below(size, ROOMY) => Finding::note(words).advice("80×24 shows a whole run"),
         Some(_) if !terminal.colours && !terminal.no_color => {
-            Finding::note(words).advice("set TERM to one with 256 colours, if the terminal has them")
+            Finding::note(words).advice("set TERM to a type with 256 colours, if the terminal has them")
         }
         Some(_) => Finding::ok(words),
     }
@@ -118,6 +118,6 @@ mod tests {
         }
         assert_eq!(good.words(), "xterm-256color, 120×40, 256 colours, UTF-8");
         let none = Terminal { size: None, ..good };
-        assert_eq!(none.words(), "none here: standard output goes elsewhere");
+        assert_eq!(none.words(), "none: standard output is not a terminal");
     }
 }

@@ -94,7 +94,7 @@ fn a_failure_of_one_rank_ends_all() {
     let ended = two([|_| Script::Seconds(0.1), |_| Script::Fails(Failure::Failed("no memory".into()))]);
     assert_eq!(ended, Err("rank 1: case 0: no memory".into()));
     let ended = two([|_| Script::Seconds(f64::NAN), |_| Script::Seconds(0.1)]);
-    assert_eq!(ended, Err("rank 0: case 0: the clock told NaN s".into()));
+    assert_eq!(ended, Err("rank 0: case 0: the clock reported NaN s".into()));
 }
 
 /// A backend that records the requested batches.

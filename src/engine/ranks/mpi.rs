@@ -32,13 +32,13 @@ const TOO_MUCH: &str = "MPI cannot pass on more than 2 GiB";
 pub fn join(launch: &Launch) -> Result<Box<dyn Ranks>, String> {
     // Funneled: only the thread that starts the workers calls MPI.
     let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)
-        .ok_or_else(|| "MPI is in use by this process already".to_owned())?;
+        .ok_or_else(|| "MPI is already in use by this process".to_owned())?;
     let world = universe.world();
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     if size != launch.size {
         return Err(format!(
-            "{} ({}={}), but MPI sees {size}: is the launcher of another MPI than this build's? srun wants \
-             --mpi=pmix or what else `srun --mpi=list` offers",
+            "{} ({}={}), but MPI sees {size}: does the launcher belong to another MPI than this build's? srun needs \
+             --mpi=pmix, or another type from `srun --mpi=list`",
             launch.words(),
             launch.said_by,
             launch.size

@@ -107,7 +107,7 @@ impl Peers {
                     peer.told = true;
                     if speaks {
                         say(&format!(
-                            "waits for rank {rank}, which is stopped; `kill -CONT {id}` lets it go on"
+                            "waits for rank {rank}, which is stopped; `kill -CONT {id}` resumes it"
                         ));
                     }
                 }

@@ -84,8 +84,8 @@ fn doubts(given: &[Seat], cpus: &[Vec<usize>]) -> Vec<String> {
         if used.len() < seats {
             let (ranks, cpus) = (ranks.len(), used.len());
             doubts.push(format!(
-                "oversubscribed: {ranks} ranks on the {cpus} CPUs that rank {host}'s host has for them; they wait for \
-                 each other, and their bandwidths tell nothing of its memory"
+                "oversubscribed: {ranks} ranks share the {cpus} CPUs that rank {host}'s host has for them; they wait \
+                 for each other, so their bandwidths say nothing about its memory"
             ));
         }
     }
@@ -139,9 +139,9 @@ mod tests {
     fn more_ranks_than_cpus_are_told() {
         let seats = Seats::of(&[seat(0, &[4, 6]), seat(0, &[4, 6]), seat(0, &[4, 6])]);
         assert_eq!(seats.cpus, [[4], [6], [4]]);
-        assert!(seats.doubts[0].contains("oversubscribed: 3 ranks on the 2 CPUs"), "{:?}", seats.doubts);
+        assert!(seats.doubts[0].contains("oversubscribed: 3 ranks share the 2 CPUs"), "{:?}", seats.doubts);
         let overlap = Seats::of(&[seat(0, &[0, 1]), seat(0, &[1, 2])]);
-        assert!(overlap.doubts[0].contains("2 ranks on the 3 CPUs"), "{:?}", overlap.doubts);
+        assert!(overlap.doubts[0].contains("2 ranks share the 3 CPUs"), "{:?}", overlap.doubts);
         let uneven = Seats::of(&[seat(0, &[0, 1]), seat(0, &[2])]);
         assert_eq!(uneven.doubts, ["ranks have different numbers of CPUs, 1 to 2"]);
     }

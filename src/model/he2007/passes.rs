@@ -48,9 +48,8 @@ pub fn time(device: &He2007, together: Together, work: &Work) -> Result<Parts, S
 
 fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Result<Parts, String> {
     if a.concurrency == Concurrency::Chained {
-        return Err(
-            "he2007 has no latency of a single access, which chained ones need; sector has".to_owned()
-        );
+        return Err("he2007 has no latency of a single access, which chained accesses need; sector has one"
+            .to_owned());
     }
     let scanned = |bytes: u64| Ok(Parts { sequential: bytes as f64 / device.b_seq, ..Parts::default() });
     match &a.order {
@@ -66,17 +65,17 @@ fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Re
             Ok(at_random(device, a, hit_rate(device, together, a, Some(*partitions as f64))))
         }
         Order::Zipf { .. } => {
-            Err("he2007 has hit rates of uniform locations, not of skewed ones; sector has both".to_owned())
+            Err("he2007 covers hit rates of uniform locations, not of skewed ones; sector covers both".to_owned())
         }
         Order::Pattern { .. } | Order::Visits { .. } => {
-            Err("he2007 has sequential, random and partitioned locations, not index patterns; sector has"
+            Err("he2007 covers sequential, random and partitioned locations, not index patterns; sector covers these"
                 .to_owned())
         }
     }
 }
 
 fn strides() -> String {
-    "he2007 has strides only beside a scan of locations, as in a pass; sector has others".to_owned()
+    "he2007 covers strides only beside a scan of locations, as in a pass; sector covers others".to_owned()
 }
 
 /// Accesses of the pass's longest scan: |L|, scanned beside R_in.

@@ -132,7 +132,7 @@ fn what_the_paper_does_not_know_has_a_reason() {
     };
     assert_eq!(
         reason("cuda"),
-        "he2007 has hit rates of uniform locations, not of skewed ones; sector has both"
+        "he2007 covers hit rates of uniform locations, not of skewed ones; sector covers both"
     );
     let lacking = reason("cpu");
     assert!(lacking.starts_with("the profile g80 has no parameters of he2007 for cpu (b_seq, "), "{lacking}");

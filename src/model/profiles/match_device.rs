@@ -91,7 +91,7 @@ impl Rank {
     fn above(&self, other: &Rank) -> &'static str {
         let reasons = [
             (self.elsewhere != other.elsewhere, "which was made on another machine"),
-            (self.quick != other.quick, "which is of a quick calibration"),
+            (self.quick != other.quick, "which comes from a quick calibration"),
             (self.driver != other.driver, "which was made with another driver"),
         ];
         reasons.iter().find(|(differs, _)| *differs).map_or("which is older", |(_, why)| why)

@@ -181,7 +181,7 @@ fn the_profile_of_this_very_machine_comes_first_and_says_what_makes_it_doubtful(
     assert_eq!(taken(&profiles(vec![foreign(), noisy.clone()])), ["noisy".to_owned(), doubt, over]);
     let full = variant("full", "GPU-1", "", Some("200 of 200 cases: spread 200"));
     let said = taken(&profiles(vec![noisy.clone(), full, foreign()]));
-    let over = "preferred to noisy, which is of a quick calibration".to_owned();
+    let over = "preferred to noisy, which comes from a quick calibration".to_owned();
     assert_eq!(said, ["full".to_owned(), "its calibration is 100 % doubtful".to_owned(), over]);
     let another = variant("another", "GPU-2", " --quick", None);
     let said = taken(&profiles(vec![another, foreign()]));

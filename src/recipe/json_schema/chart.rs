@@ -32,24 +32,27 @@ pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut
         "properties": {
             "x": described(axis, "the parameter on the x axis"),
             "y": described(json!({ "anyOf": quantities, "default": QUANTITIES[0].0 }), "what is drawn"),
-            "lines": described(axes.clone(), "parameters whose values tell one line from another"),
-            "panels": described(axes.clone(), "parameters whose values tell one panel from another"),
+            "lines": described(axes.clone(), "parameters whose values distinguish the lines"),
+            "panels": described(axes.clone(), "parameters whose values distinguish the panels"),
             "best-of": described(axes,
-                "parameters of which each point is the best case: the one with the least time, or the largest rate"),
+                "parameters over which each point is the best case: the one with the shortest time or the highest rate"),
             "scale": described(scale(),
-                "how the axes are spaced; without it a wide x is logarithmic, and so is y where its values differ much"),
+                "how the axes are spaced; by default x is logarithmic if its range is wide, and y if its values differ \
+                 widely"),
             "relative-to": described(baseline.clone(),
-                "one parameter and its value: y becomes the change against the cases with it, in per cent"),
+                "one parameter and one of its values: y becomes the change in per cent from the cases with that value"),
             "ratio-to": described(baseline,
-                "one parameter and its value, or a peer as the value of backend: y becomes the ratio to the cases with it"),
+                "one parameter and one of its values, or backend and a peer: y becomes the ratio to the cases with \
+                 that value"),
             "ceiling": described(json!({ "anyOf": ceilings }),
                 "a line across the chart for each backend; y must be a rate"),
             "model": described(models(),
-                "the models whose predictions are drawn; without it the usual one, where there is a profile"),
+                "the models whose predictions are drawn; by default the usual one, if there is a profile"),
             "bars": described(bars(),
-                "the bars through the points; without it percentiles from 20 samples on, else the range"),
+                "the bars through the points; by default percentiles for 20 samples or more, the range for fewer"),
             "overlay": described(overlay(),
-                "a table of what the paper prints of the same cases, and a machine in it: hollow points"),
+                "a table of the paper's printed results for the same cases, and a machine in it; drawn as hollow \
+                 points"),
         },
         "required": ["x"],
         "additionalProperties": false,
@@ -116,11 +119,12 @@ fn meaning(quantity: Quantity) -> &'static str {
 fn limit(ceiling: Ceiling) -> &'static str {
     match ceiling {
         Ceiling::Copy => {
-            "what a plain copy reached on the backend between the passes of the run, both ways counted; y must be in GB/s"
+            "the rate of a plain copy on the backend between the passes of the run, counting reads and writes; y must \
+             be in GB/s"
         }
         Ceiling::SpeedOfLight => {
-            "the bytes that the primitive's parallel model moves, at the rate of the plain copies between the passes \
-             of the run; for sorts by onesweep also the rate at which the run ranked keys on chip"
+            "the bytes that the primitive's parallel model moves, at the rate of plain copies between the passes of \
+             the run; for sorts by onesweep, also the rate at which the run ranked keys on chip"
         }
     }
 }

@@ -34,8 +34,8 @@ pub fn json_schema() -> Json {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "scatterlab recipe",
-        "description": "what to measure: a primitive, its parameters, which of them vary, on which backends, \
-                        and how to draw the result",
+        "description": "what to measure: a primitive, its parameters, which of them vary, the backends, and how to \
+                        draw the result",
         "type": "object",
         "properties": properties,
         "additionalProperties": false,
@@ -74,14 +74,14 @@ fn experiment_keys(
         name: "seed",
         kind: Kind::Count { min: 0, max: u64::MAX },
         default: ParamDefault::Is("1"),
-        doc: "a count from which all inputs follow",
+        doc: "a count that determines all inputs",
     };
     let mut keys = serde_json::Map::new();
     keys.insert(
         "title".into(),
         described(
             text(),
-            "one line; {tuples x tuple} is replaced by what is measured; without it the file's name",
+            "one line, in which {tuples x tuple} is replaced by what is measured; by default the file's name",
         ),
     );
     keys.insert("paper".into(), paper());
@@ -124,13 +124,14 @@ fn experiments(item: Json) -> Json {
         "items": item,
         "minItems": 1,
         "maxItems": MAX_EXPERIMENTS,
-        "description": "several experiments; each inherits the keys outside that it does not have, of paper and \
-                        measure key by key",
+        "description": "several experiments; each inherits the outer keys that it does not have, and those of paper \
+                        and measure one by one",
     })
 }
 
 fn version() -> Json {
-    let doc = "the version of the recipe language that this is written for; a newer one than the program's is refused";
+    let doc = "the version of the recipe language for which this is written; a version newer than the program's is \
+               refused";
     json!({ "type": "integer", "minimum": 1, "maximum": LANGUAGE, "default": LANGUAGE, "description": doc })
 }
 
@@ -194,7 +195,7 @@ fn paper() -> Json {
             "key": { "enum": PAPERS, "description": "which paper" },
             "figure": described(text(), "number or letter of its figure"),
             "table": described(text(), "number of its table"),
-            "claim": described(text(), "what the paper says of it, in a few words"),
+            "claim": described(text(), "what the paper claims about it, in a few words"),
         },
         "additionalProperties": false,
     })
@@ -263,7 +264,7 @@ fn of_primitive(primitive: &'static Primitive, schemas: &mut Schemas) -> Json {
             "items": schemas.shared(&format!("{name}.cases"), item),
             "minItems": 1,
             "maxItems": super::MAX_CASES,
-            "description": "zips instead of multiplying: every item fixes the same parameters",
+            "description": "a list of combinations, instead of all combinations: every item sets the same parameters",
         }),
     );
     let in_items = |holds: &Json| json!({ "properties": { "cases": { "items": holds } } });

@@ -74,7 +74,7 @@ fn one_baseline(draft: &Draft, chart: &Chart, choices: &Choices) -> Result<(), M
         return Ok(());
     }
     let at = if chart.ratio { "chart.ratio-to" } else { "chart.relative-to" };
-    let message = format!("several values of `{key}` are `{word}`; accepted: a word that one value has");
+    let message = format!("several values of `{key}` are `{word}`; accepted: a word that only one value has");
     Err(Mistake::invalid(draft.chart.place, at, message))
 }
 
@@ -103,7 +103,7 @@ fn once<'k>(mut keys: impl Iterator<Item = &'k String>, draft: &Draft) -> Result
         Some(key) => Err(Mistake::invalid(
             draft.chart.place,
             "chart",
-            format!("`{key}` stands in more than one of x, lines, panels and best-of"),
+            format!("`{key}` is in more than one of x, lines, panels and best-of"),
         )),
         None => Ok(()),
     }
@@ -159,7 +159,7 @@ fn scale(draft: &Draft, catalog: &Catalog, x: &str) -> Result<ChartScale, Mistak
         Some((place, Scale::Log)) if change => Err(Mistake::invalid(
             place,
             "chart.scale.y",
-            "a change may be 0 or less, which has no logarithm; accepted: linear, or ratio-to in place of relative-to"
+            "a change may be 0 or less, which has no logarithm; accepted: linear, or ratio-to instead of relative-to"
                 .to_owned(),
         )),
         y => Ok(ChartScale { x: written.scale.x.map(|(_, x)| x), y: y.map(|(_, y)| y) }),
@@ -170,7 +170,7 @@ fn scale(draft: &Draft, catalog: &Catalog, x: &str) -> Result<ChartScale, Mistak
 fn overlay(draft: &Draft, file: &Name, node: &Node) -> Result<Published, Mistake> {
     const AT: &str = "chart.overlay";
     let Some(paper) = &draft.paper else {
-        let message = "a table is a paper's; accepted: with paper: {key: …}";
+        let message = "a table belongs to a paper; accepted: with paper: {key: …}";
         return Err(Mistake::invalid(file.place, AT, message.to_owned()));
     };
     let path = format!("{}/{}", paper.key, file.text);
@@ -231,10 +231,9 @@ fn models(draft: &Draft) -> Result<Option<Vec<String>>, Mistake> {
     let invalid = |at: &str, message: &str| Err(Mistake::invalid(written.place, at, message.to_owned()));
     let models = written.models.as_ref();
     match written.y {
-        Quantity::TimeWithTransfer if draft.measure.transfer.is_none() => invalid(
-            "chart.y",
-            "time-with-transfer is drawn of what measure.transfer measures: pinned or pageable",
-        ),
+        Quantity::TimeWithTransfer if draft.measure.transfer.is_none() => {
+            invalid("chart.y", "time-with-transfer needs measure.transfer: pinned or pageable")
+        }
         Quantity::TimeWithTransfer if models.is_some_and(|models| !models.is_empty()) => {
             invalid("chart.model", "models predict no transfers; accepted with y: time-with-transfer: none")
         }

@@ -147,7 +147,8 @@ fn set_parameter(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mis
         return Ok(None);
     }
     if let Some(slot) = unchosen(primitive.params(), primitive.name(), key) {
-        let message = "the recipe does not choose what this parameter belongs to; set that first";
+        let message =
+            "the recipe does not select the variant to which this parameter belongs; set that first";
         return Ok(Some(Mistake::invalid(node.place, &slot.path, message)));
     }
     let other = other_keys();
@@ -165,7 +166,7 @@ fn replace(settings: &mut Vec<Setting>, key: &str, node: &Node, zipped: bool) ->
         if setting.slot.key == key {
             *setting = Setting::read(setting.slot.clone(), node)?;
             if zipped && setting.cases() != 1 {
-                let message = "stands in cases, whose items fix it; give one value";
+                let message = "is set by the items of cases; give one value";
                 return Err(Mistake::invalid(node.place, &setting.slot.path, message));
             }
             continue;
@@ -189,7 +190,7 @@ fn add(draft: &mut Draft, name: &str, node: &Node) -> Result<(), Mistake> {
     let in_group =
         |s: &Setting| s.alternatives.iter().any(|a| a.inner.iter().any(|i| i.slot.key == setting.slot.key));
     if draft.settings.iter().any(|s| s.group && in_group(s)) {
-        return Err(Mistake::invalid(node.place, &setting.slot.path, "stands in cases, whose items fix it"));
+        return Err(Mistake::invalid(node.place, &setting.slot.path, "is set by the items of cases"));
     }
     match draft.settings.iter_mut().find(|s| s.slot.key == setting.slot.key) {
         Some(old) => *old = setting,

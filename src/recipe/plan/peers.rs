@@ -30,7 +30,7 @@ pub(super) fn add(draft: &mut Draft) -> Result<(), Mistake> {
         }
         if setting.alternatives.len() == before && matches!(setting.place, Place::Recipe(_)) {
             let message = format!(
-                "{} stands beside cases on one device of {}, and there are none",
+                "{} runs beside cases on one device of {}, but there are none",
                 peer.name, peer.beside
             );
             return Err(Mistake::invalid(*place, "peers", message));

@@ -215,8 +215,8 @@ impl Client {
                 })) => {
                     if protocol != PROTOCOL {
                         bail!(
-                            "the engine (scatterlab {version}) speaks protocol {protocol}, this program \
-                             ({}) protocol {PROTOCOL}: install the same version on both sides",
+                            "the engine (scatterlab {version}) speaks protocol {protocol}, but this program ({}) \
+                             speaks protocol {PROTOCOL}: install the same version on both sides",
                             crate::VERSION
                         );
                     }
@@ -244,7 +244,7 @@ impl Client {
         if line.len() > LONGEST_COMMAND {
             let [length, most] = [line.len(), LONGEST_COMMAND].map(|bytes| fmt_bytes(bytes as u64));
             bail!(
-                "cannot send the engine its commands: the plan has {length}, and an engine reads up to {most}"
+                "cannot send the engine its commands: the plan has {length}, but an engine reads up to {most}"
             );
         }
         line.push(b'\n');
@@ -321,7 +321,7 @@ impl Client {
         match self.wait(KILL_TIMEOUT) {
             Some(Ok(_)) => "did not end by itself: killed".to_owned(),
             Some(Err(error)) => error.to_string(),
-            None => "killed, and not gone yet: a driver holds it".to_owned(),
+            None => "killed, but not gone yet: a driver holds it".to_owned(),
         }
     }
 

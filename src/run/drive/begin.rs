@@ -47,8 +47,8 @@ impl Drive {
         let on_file = told(&aside, &self.ledger);
         if self.strict && !aside.is_empty() {
             bail!(
-                "{on_file}: they cannot count beside new ones, and --strict sets nothing aside; resume it as it was \
-                 measured, or without --strict, which measures them again"
+                "{on_file}: they cannot count together with new ones, and --strict sets nothing aside; resume the run \
+                 as it was measured, or without --strict to measure them again"
             );
         }
         let mut left = self.ledger.clone();

@@ -166,7 +166,7 @@ impl Noise {
         let Noise { dropped, .. } = std::mem::replace(self, Noise::new());
         (dropped > 0).then(|| {
             format!(
-                "{dropped} lines of the engine were dropped: {MOST} are kept while its plan does not advance"
+                "{dropped} lines of the engine were dropped: at most {MOST} are kept while its plan does not advance"
             )
         })
     }

@@ -88,7 +88,7 @@ fn of_two_files_the_plain_one_counts_and_neither_is_lost() {
     let error = folder.pack().expect_err("two runs").to_string();
     assert!(
         error.ends_with(
-            "events.ndjson.gz holds other events than events.ndjson beside it: remove one of them"
+            "events.ndjson.gz and events.ndjson beside it hold different events: remove one of them"
         )
     );
     assert_eq!((count(run.path()), fs::read(run.path().join(PACKED)).expect("a file")), (4, packed));

@@ -121,9 +121,9 @@ impl Pair<'_> {
         let name = |experiment: &Experiment| names::name(experiment, &experiment.chart.x).to_owned();
         match (name(self.there), name(self.wanted)) {
             (there, here) if there == here => {
-                format!("it sweeps {}, this chart {}", self.there.chart.x, self.wanted.chart.x)
+                format!("it sweeps {}, but this chart sweeps {}", self.there.chart.x, self.wanted.chart.x)
             }
-            (there, here) => format!("it sweeps {there}, this chart {here}"),
+            (there, here) => format!("it sweeps {there}, but this chart sweeps {here}"),
         }
     }
 

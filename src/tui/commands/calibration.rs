@@ -20,7 +20,7 @@ use crate::tui::words;
 
 rows! {
     CALIBRATE = ("calibrate", 1,
-        "measure a device of these cases, so that the models predict them; or go back to the profile before",
+        "calibrate a device so that the models can predict these cases, or go back to its previous profile",
         |state| if is_wanted(state) { Hint::First("calibrate") } else { Hint::Never }) {
         "calibrate" "c": may_calibrate, question
             => |state| target(state).map(|backend| Effect::Calibrate(backend.to_owned())),
@@ -32,7 +32,7 @@ fn may_calibrate(state: &State) -> Allowed {
     match &state.calibration.impossible {
         Some(reason) => Err(reason.clone().into()),
         None if state.busy() || state.active() => {
-            Err("a run is active: devices are calibrated when it is over".into())
+            Err("a run is active: devices can be calibrated when it is over".into())
         }
         None if state.mode == Mode::Run && target(state).is_some() => Ok(()),
         None => Err("no device of these cases is available here".into()),
@@ -43,7 +43,7 @@ fn may_take_back(state: &State) -> Allowed {
     match &state.calibration.former {
         None => Err("no calibration replaced a profile here".into()),
         Some(_) if state.busy() || state.active() => {
-            Err("a run is active: a calibration is taken back when it is over".into())
+            Err("a run is active: a calibration can be taken back when it is over".into())
         }
         Some(_) => Ok(()),
     }
@@ -157,7 +157,7 @@ pub fn finished(state: &mut State, made: Result<Made, String>) {
         false => former.name.clone(),
     });
     let now = now.as_ref().map_or(name, Profile::described);
-    let changed = changed.unwrap_or_else(|| "nothing here is measured to compare".to_owned());
+    let changed = changed.unwrap_or_else(|| "nothing has been measured here to compare".to_owned());
     let back = state.calibration.former.as_ref();
     let back = back.map(|former| format!(". {}: back to {former}", CALIBRATE.actions[1].key(&state.keymap)));
     let back = back.unwrap_or_default();
@@ -440,7 +440,10 @@ pub mod tests {
         play(&mut app, &runner, at(40));
         assert_eq!(predicting(&app).as_deref(), Some("shipped"));
         let notice = app.state.notice.clone().unwrap_or_default();
-        assert!(notice.contains("predicts now; nothing here is measured to compare. B: back"), "{notice}");
+        assert!(
+            notice.contains("predicts now; nothing has been measured here to compare. B: back"),
+            "{notice}"
+        );
     }
 
     #[test]

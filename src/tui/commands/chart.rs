@@ -10,11 +10,11 @@ use crate::tui::state::State;
 
 rows! {
     CURSOR = ("cursor", 1,
-        "put a cursor on the chart, or take it away; the arrows move it along and between lines") {
+        "show or hide the chart's cursor; the arrow keys move it along and between lines") {
         "cursor" "v": is_there => |state| toggle(state, |view| view.cursor, Session::toggle_cursor)
     }
     FULL = ("full", 1,
-        "give the chart the whole screen, with all its panels where they fit; Esc goes back",
+        "give the chart the whole screen, with all its panels if they fit; Esc goes back",
         |state| {
             let full = state.focus == Focus::Chart && view(state).is_some_and(|view| view.full);
             if full { Hint::First("leave full") } else { Hint::Usual }
@@ -25,14 +25,14 @@ rows! {
         "left" "h Left": may_go_sideways => |state| change(state, |session| session.sideways(-1)),
         "right" "l Right": may_go_sideways => |state| change(state, |session| session.sideways(1))
     }
-    ZOOM = ("zoom", 2, "zoom in or out around the cursor; a heavy axis shows which part is seen") {
+    ZOOM = ("zoom", 2, "zoom in or out around the cursor; the heavy part of an axis is the part in view") {
         "zoom-in" "+ =": is_there => |state| change(state, |session| session.zoom(ZOOM_STEP)),
         "zoom-out" "-": zoomed => |state| change(state, |session| session.zoom(1.0 / ZOOM_STEP))
     }
     ALL = ("all", 1, "show the whole chart again") {
         "zoom-reset" "0": zoomed => |state| change(state, Session::show_all)
     }
-    SCALES = ("scale", 2, "scale of the y axis, or of the x axis: linear, log2, log10") {
+    SCALES = ("scale", 2, "change the scale of the y axis, or of the x axis: linear, log2, log10") {
         "scale-y" "a": is_there => |state| ask(state, Session::next_scale_of_y),
         "scale-x" "A": is_there => |state| ask(state, Session::next_scale_of_x)
     }
@@ -49,21 +49,21 @@ rows! {
         "line-9" "9": |state| has_line(state, 9) => |state| change(state, |session| session.toggle_line(9))
     }
     OPTIONS = ("chart of", 2,
-        "another quantity on y; other parameters as x and lines; panels of one more parameter. The log \
-         then shows the recipe line that draws this chart") {
+        "change the quantity on y, the parameters of x and lines, or the parameters of panels; shows the line that \
+         keeps this chart in the recipe") {
         "next-quantity" "u": is_there => |state| ask(state, Session::next_quantity),
         "turn-axes" "t": is_there => |state| ask(state, Session::turn_axes),
         "next-panels" "T": is_there => |state| ask(state, Session::next_panels)
     }
-    CEILING = ("ceiling", 1, "the ceiling over the points: none, a copy's rate, the speed of light") {
+    CEILING = ("ceiling", 1, "change the ceiling above the points: none, a copy's rate, the speed of light") {
         "next-ceiling" "U": is_there => |state| ask(state, Session::next_ceiling)
     }
     ROOFLINE = ("roofline", 0,
-        "rate of each case over the bytes it moves, below the rates of memory, caches and random accesses") {
+        "show the cases by the bytes that they move, below the rates of memory, caches and random accesses") {
         "roofline" "V": is_there => |state| change(state, Session::toggle_roofline)
     }
     BASELINE = ("baseline", 1,
-        "lay the baseline under this run, or take it away: the run before, or the recipe's newest stored one",
+        "show or hide a baseline behind this run: the previous run, or the recipe's newest stored one",
         |state| match view(state).and_then(ChartView::overlay) {
             Some(_) => Hint::As("hide baseline"),
             None => Hint::Usual,
@@ -71,7 +71,7 @@ rows! {
         "run-before" "o": |state| {
             let view = &there(state)?.view;
             let lays = view.overlay().is_some() || view.baseline.is_some();
-            only_if(lays, "there is no other run of this recipe to lay under it")
+            only_if(lays, "there is no other run of this recipe to show behind it")
         } => |state| ask(state, Session::toggle_baseline)
     }
     DIFFERENCES = ("differences", 1,
@@ -82,7 +82,8 @@ rows! {
         }) {
         "differences" "d": |state| {
             let compares = there(state)?.view.overlay().is_some() || there(state)?.predicts();
-            only_if(compares, "nothing to compare with: no other run is laid under this one, and no model predicts it")
+            only_if(compares, "nothing to compare with: no other run is shown behind this one, and no model predicts \
+                               it")
         } => |state| change(state, |session| session.view.differences = !session.view.differences)
     }
     PAN = ("pan", 0, "move the shown part of a zoomed chart left, down, up or right") {
@@ -92,10 +93,10 @@ rows! {
         "pan-right" "L": zoomed => |state| change(state, |session| session.pan(PAN_STEP, 0.0))
     }
     BARS = ("bars", 1,
-        "bars around points: those of the recipe (p5 to p95), 95 % interval, smallest to largest sample, none") {
+        "change the bars around points: the recipe's (p5 to p95), 95 % interval, smallest to largest sample, none") {
         "bars" "i": is_there => |state| ask(state, Session::next_bars)
     }
-    DOTS = ("dots", 0, "draw lines in braille dots, half blocks or full stops, whichever the font has") {
+    DOTS = ("dots", 0, "draw lines in braille dots, half blocks or full stops, depending on what the font has") {
         "dots" "b": is_there => |state| change(state, |session| session.view.canvas = session.view.canvas.next())
     }
 }

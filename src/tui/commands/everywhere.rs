@@ -11,7 +11,7 @@ const PAGE: isize = 10;
 
 rows! {
     DEVICES = ("devices", 0,
-        "show or hide the clocks, power and load of the devices around the newest rounds") {
+        "show or hide device clocks, power and load around the time of the newest rounds") {
         "devices" "D": |state| {
             only_if(state.focus.is_run() && state.session.is_some(), "the devices are shown beside a run")
         } => |state| state.devices_panel.wanted = Some(!state.devices_panel.shown)
@@ -22,22 +22,22 @@ rows! {
         "next-panel" "Tab": other_panel => |state| focus(state, 1),
         "previous-panel" "Shift-Tab": other_panel => |state| focus(state, -1)
     }
-    BACK = ("back", 1, "go back, finally to the unfiltered recipes; a run continues", |state| {
+    BACK = ("back", 1, "go back, at last to the unfiltered recipes; an active run continues", |state| {
         let open = state.home.filter.shows() || state.overlay.is_some() || state.leaving == Leaving::Asked;
         if open || state.focus != Focus::Recipes { Hint::Usual } else { Hint::Never }
     }) {
         "back" "Esc": always => back
     }
-    HELP = ("help", 1, "show this help; once more explains the words of the panel") {
+    HELP = ("help", 1, "show this help; pressed again, explain the words of the panel") {
         "help" "?": always => |state| state.overlay = Some(Overlay::Help { scroll: None })
     }
-    WORDS = ("words", 1, "explain the words of the panel: what doubtful, cv or sector mean") {
+    WORDS = ("words", 1, "explain the words of the panel, such as doubtful, cv or sector") {
         "words" "?": always => |state| state.overlay = Some(Overlay::Words { scroll: None })
     }
     CLOSE_HELP = ("close", 2, "close the help") {
         "close-help" "Esc q": always => |state| state.overlay = None
     }
-    QUIT = ("quit", 1, "quit; asks while a run is active, and once more cancels the run and quits") {
+    QUIT = ("quit", 1, "quit; while a run is active, it asks first: pressed again, it cancels the run and quits") {
         "quit" "q ctrl-c": always => quit
     }
     QUIT_WATCHING = ("quit", 1, "quit") {
@@ -46,14 +46,14 @@ rows! {
     QUIT_OVERLAY = ("quit", 1, "quit") {
         "quit" "ctrl-c": always => quit
     }
-    QUIT_FIELD = ("quit", 1, "quit; asks while a run is active") {
+    QUIT_FIELD = ("quit", 1, "quit; while a run is active, it asks first") {
         "quit" "ctrl-c": always => quit
     }
     SUSPEND = ("suspend", 0,
-        "stop this program until the shell's fg; the engine ends its round meanwhile, then waits") {
+        "suspend this program until the shell's fg; the engine finishes its round, then waits") {
         "suspend" "ctrl-z": always => |_| Some(Effect::Suspend)
     }
-    SUSPEND_FIELD = ("suspend", 0, "stop this program until the shell's fg") {
+    SUSPEND_FIELD = ("suspend", 0, "suspend this program until the shell's fg") {
         "suspend" "ctrl-z": always => |_| Some(Effect::Suspend)
     }
     MOVE = ("move", 2, "move down or up") {
@@ -72,11 +72,11 @@ rows! {
         "page-up" "PgUp": moves => |state| step(state, -PAGE),
         "page-down" "PgDn": moves => |state| step(state, PAGE)
     }
-    PANELS = ("chart panel", 2, "the previous or next of several chart panels") {
+    PANELS = ("chart panel", 2, "go to the previous or next chart panel") {
         "previous-chart" "[": several_charts => |state| in_session(state, |session| session.step_panel(-1)),
         "next-chart" "]": several_charts => |state| in_session(state, |session| session.step_panel(1))
     }
-    EXPERIMENTS = ("experiment", 2, "the previous or next experiment of the recipe") {
+    EXPERIMENTS = ("experiment", 2, "go to the previous or next experiment of the recipe") {
         "previous-experiment" "{": several_experiments
             => |state| in_session(state, |session| session.step_experiment(-1)),
         "next-experiment" "}": several_experiments
@@ -85,7 +85,7 @@ rows! {
     FOLLOW = ("follow", 1, "let the selection follow the running case again") {
         "follow" "f": |state| match state.active() {
             _ if state.session.as_ref().is_some_and(|s| s.active() && !s.follow) => Ok(()),
-            true => Err("the selection follows the running case already".into()),
+            true => Err("the selection already follows the running case".into()),
             false => Err("no case is being measured".into()),
         } => |state| in_session(state, Session::follow)
     }
@@ -93,12 +93,12 @@ rows! {
 
 fn several_charts(state: &State) -> Allowed {
     let several = state.session.as_ref().is_some_and(|session| session.chart().panels.len() > 1);
-    only_if(several, "the chart has one panel only")
+    only_if(several, "the chart has only one panel")
 }
 
 fn several_experiments(state: &State) -> Allowed {
     let several = state.session.as_ref().is_some_and(|s| s.ledger.plan().experiments.len() > 1);
-    only_if(several, "the recipe has one experiment only")
+    only_if(several, "the recipe has only one experiment")
 }
 
 fn other_panel(state: &State) -> Allowed {

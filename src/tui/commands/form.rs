@@ -21,10 +21,10 @@ rows! {
     }) {
         "run-edited" "r": may_start => start
     }
-    SAVE_AS = ("save as", 1, "save the changed recipe as a file of its own", whole) {
+    SAVE_AS = ("save as", 1, "save the changed recipe as a new file", whole) {
         "save-as" "w": may_save => recipes::ask_name
     }
-    UNDO = ("undo", 1, "undo the change of this value, or all changes") {
+    UNDO = ("undo", 1, "undo the change to this value, or all changes") {
         "undo" "u": may_undo => |state| {
             let key = state.home.editor.line().map(|line| line.key.clone());
             key.into_iter().for_each(|key| set(state, &key, None));

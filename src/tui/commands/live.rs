@@ -12,8 +12,7 @@ use crate::tui::state::State;
 rows! {
     /// Available wherever a run is on screen.
     SHOW = ("image", 1,
-        "what the selected case computes, as a picture between its samples: a field, or a curve; again: go \
-         back", |state| {
+        "show what the selected case computes, as a picture between its samples (a field or a curve), or go back", |state| {
             // Most primitives have no pictures.
             let none = state.session.as_ref().is_none_or(|session| session.pictures.is_empty());
             if none || state.focus == Focus::Live { Hint::Never } else { Hint::Usual }
@@ -26,7 +25,7 @@ rows! {
         }
     }
     STONE = ("stone", 2,
-        "drop a stone at a random place of the field, or in its centre, after the current sample") {
+        "drop a stone at a random place in the field, or in its centre, after the current sample") {
         "drop-stone" "d": may_drop => |state| {
             let word = mix64(state.now.as_nanos() as u64);
             let share = |bits: u64| (bits & 0xFFFF) as f64 / 65_536.0;
@@ -47,7 +46,7 @@ fn may_drop(state: &State) -> Allowed {
             return Ok(());
         }
         Some(Snapshot::Field { .. }) => "this case is not being measured now",
-        Some(Snapshot::Curve { .. }) => "a curve has no place for a stone",
+        Some(Snapshot::Curve { .. }) => "a stone cannot be dropped on a curve",
         None => "there is no picture of this case",
     };
     Err(why.into())

@@ -13,33 +13,33 @@ use crate::tui::words;
 
 rows! {
     SHOW = ("pattern", 1,
-        "the cache lines and sectors that the first iterations touch, or where a sparse matrix has entries") {
+        "show the cache lines and sectors that the first iterations touch, or the entries of a sparse matrix") {
         "pattern" "p": |state| {
             only_if(selected(state).is_some(), "there are no indices and no sparse matrix to show")?;
             only_if(!state.measuring(), WAITS)
         } => |state| ask(state, selected(state)?)
     }
-    SIDEWAYS = ("left/right", 2, "to lower or higher lines") {
+    SIDEWAYS = ("left/right", 2, "move to lower or higher lines") {
         "pattern-left" "h Left": |state| scrolls(state, WHOLE) => |state| change(state, |view| view.shift(-1)),
         "pattern-right" "l Right": |state| scrolls(state, WHOLE) => |state| change(state, |view| view.shift(1))
     }
-    CASES = ("case", 2, "the previous or next case with indices or a sparse matrix") {
+    CASES = ("case", 2, "go to the previous or next case with indices or a sparse matrix") {
         "previous-pattern" "[": |state| may_leave(state, false)
             => |state| ask(state, neighbour(state, false)?),
         "next-pattern" "]": |state| may_leave(state, true)
             => |state| ask(state, neighbour(state, true)?)
     }
-    LENGTH = ("64/128 B", 1, "lines of 128 bytes, as on GPUs, or of 64, as on processors") {
+    LENGTH = ("64/128 B", 1, "show lines of 128 bytes, as on GPUs, or of 64 bytes, as on processors") {
         "line-length" "b": |state| scrolls(state, NO_LINES) => |state| change(state, |view| {
             (view.line, view.column) = ((view.line + 1) % LINE_SIZES.len(), 0);
         })
     }
-    SECTORS = ("sectors", 1, "lines by their sectors of 32 bytes, or whole") {
+    SECTORS = ("sectors", 1, "show lines as sectors of 32 bytes, or whole") {
         "sectors" "s": |state| scrolls(state, NO_LINES) => |state| change(state, |view| view.whole = !view.whole)
     }
-    SIDE = ("other side", 1, "the gathering or the scattering side of a case that does both") {
+    SIDE = ("other side", 1, "show the gathering or the scattering side of a case that has both") {
         "other-side" "t": |state| {
-            only_if(view(state).is_some_and(|view| view.pattern.sides().len() > 1), "this case has one side only")
+            only_if(view(state).is_some_and(|view| view.pattern.sides().len() > 1), "this case has only one side")
         } => |state| change(state, |view| {
             (view.side, view.row, view.column) = ((view.side + 1) % view.pattern.sides().len(), 0, 0);
         })
@@ -49,7 +49,7 @@ rows! {
 const WHOLE: &str = "the matrix is shown whole";
 const NO_LINES: &str = "a matrix is not drawn by lines";
 /// Generating indices or a matrix takes a core, so it waits while something is timed.
-const WAITS: &str = "a run is active: patterns are made when it is over";
+const WAITS: &str = "a run is active: patterns can be made when it is over";
 const LAST: &str = "no other case has indices or a sparse matrix";
 
 fn view(state: &State) -> Option<&PatternView> {

@@ -15,8 +15,8 @@ use crate::tui::state::State;
 
 rows! {
     START = ("start", 1,
-        "start the selected recipe with its changes; while a run is active it waits for its turn, and the \
-         recipe that runs is shown", |state| match whole(state) {
+        "start the selected recipe with its changes; while a run is active, queue it, or show the run if it is of this \
+         recipe", |state| match whole(state) {
             Hint::Usual if state.active() && state.mode() != Mode::Run => Hint::Never,
             Hint::Usual if shows_run(state) => Hint::As("show run"),
             Hint::Usual if state.busy() => Hint::As("queue"),
@@ -25,9 +25,9 @@ rows! {
         "start" "Enter": may_start => start
     }
     FILTER = ("filter", 1,
-        "show recipes with these words in title, file name, paper, figure or primitive") {
+        "show only recipes with these words in title, file name, paper, figure or primitive") {
         "filter" "/": |state| {
-            only_if(state.mode == Mode::Run && state.recipes.entries().len() > 1, "there is one recipe only")
+            only_if(state.mode == Mode::Run && state.recipes.entries().len() > 1, "there is only one recipe")
         } => |state| {
             state.focus = Focus::Recipes;
             state.home.filter.typing = true;
@@ -42,10 +42,10 @@ rows! {
         "queue the recipe: it starts now if nothing runs, and the list stays open", whole) {
         "queue" "a": may_queue => queue
     }
-    SAVE_AS = ("save as", 1, "save the recipe with its changes as a file of its own", whole) {
+    SAVE_AS = ("save as", 1, "save the recipe with its changes as a new file", whole) {
         "save-as" "w": may_save => ask_name
     }
-    REMOVE = ("remove", 1, "take the selected run out of the queue") {
+    REMOVE = ("remove", 1, "remove the selected run from the queue") {
         "remove" "d Delete": |state| {
             only_if(state.mode == Mode::Run && !state.home.queue.is_empty(), "nothing waits")
         } => |state| {

@@ -20,10 +20,10 @@ rows! {
         }
     }
     CANCEL = ("cancel", 1,
-        "cancel the run at the next sample, or end it after the engine died; finished results stay") {
+        "cancel the run at the next sample, or end it if the engine has died; finished results are kept") {
         "cancel" "x": may_cancel, ask_to_cancel => cancel
     }
-    CANCEL_ALL = ("cancel all", 0, "cancel the run and everything that waits for its end") {
+    CANCEL_ALL = ("cancel all", 0, "cancel the run and everything that is queued behind it") {
         "cancel-all" "X": |state| if state.home.queue.is_empty() { may_cancel(state) } else { Ok(()) },
             |state, key| (works(state) || !state.home.queue.is_empty()).then(|| {
                 format!("Cancel the run and the queue? Press {key} again to cancel them. Any other key keeps them.")
@@ -34,20 +34,20 @@ rows! {
             }
     }
     PAUSE = ("pause", 1,
-        "hold the run at the next sample, or continue; the round begins again with its warm-up", held) {
+        "pause the run at the next sample, or continue it; the round starts over with its warm-up", held) {
         "pause" "Space": may_pause => pause
     }
     PAUSE_WATCHING = ("pause", 1, "pause or continue the stored run", held) {
         "pause" "Space": may_pause => pause
     }
-    END_WATCHING = ("end", 1, "end watching; the stored run is not touched") {
+    END_WATCHING = ("end", 1, "stop watching; the stored run stays as it is") {
         "cancel" "x": may_cancel, ask_to_cancel => cancel
     }
-    FREEZE = ("freeze", 1, "freeze the screen while results arrive, or show them again",
+    FREEZE = ("freeze", 1, "freeze the screen while results arrive, or unfreeze it",
         |state| if state.live.is_some() { Hint::First("unfreeze") } else { Hint::Usual }) {
         "freeze" "F": may_freeze => |state| state.freeze()
     }
-    SKIP = ("skip", 1, "measure no further rounds of the selected case; a resumed run measures them") {
+    SKIP = ("skip", 1, "measure no further rounds of the selected case; resuming the run measures them") {
         "skip" "s": |state| case_of_work(state, Ledger::may_skip).ok_or_else(|| not_this_case(state, true).into())
             => |state| about(state, "skipped", Control::Skip)
     }
@@ -62,7 +62,7 @@ rows! {
             None => about(state, "measured again", Control::Again),
         }
     }
-    FOLD = ("n/a", 1, "list the cases that cannot run here one by one, or in one row") {
+    FOLD = ("n/a", 1, "list the cases that cannot run here one by one, or in a single row") {
         "fold" "n": |state| {
             only_if(state.session.as_ref().is_some_and(Session::may_fold), "all cases can run here")
         } => |state| in_session(state, Session::fold)
@@ -77,7 +77,7 @@ fn active(state: &State) -> Allowed {
 fn may_cancel(state: &State) -> Allowed {
     active(state)?;
     let cancels = state.run().is_some_and(|run| run.phase == Phase::Cancelling);
-    only_if(!cancels, "the run is being cancelled already")
+    only_if(!cancels, "the run is already being cancelled")
 }
 
 /// Whether cancelling would lose something.
@@ -101,7 +101,7 @@ pub fn cancel(state: &mut State) -> Option<Effect> {
 
 fn may_pause(state: &State) -> Allowed {
     active(state)?;
-    only_if(state.run().is_some_and(|run| run.phase == Phase::Running), "the engine does not work now")
+    only_if(state.run().is_some_and(|run| run.phase == Phase::Running), "the engine is not working now")
 }
 
 fn pause(state: &mut State) -> Option<Effect> {
@@ -120,7 +120,7 @@ fn may_freeze(state: &State) -> Allowed {
         return Ok(());
     }
     active(state)?;
-    only_if(state.focus.is_run(), "look at the run to freeze it")
+    only_if(state.focus.is_run(), "go to the run to freeze it")
 }
 
 /// The selected case of the run that works. Only while the run is in view: a case that the user does not see must not
@@ -143,9 +143,9 @@ fn not_this_case(state: &State, skip: bool) -> String {
         _ if shown.mode == Mode::Stored => "a stored run is read-only",
         _ if shown.mode == Mode::Watch => PLAYED,
         _ if skip && !shown.active() => "the run is over",
-        Status::Done => "this case is done: it has no rounds to come",
-        Status::NotApplicable(_) => "this case is skipped already",
-        Status::Failed(_) if skip => "this case failed: it has no rounds to come",
+        Status::Done => "this case is done: it has no further rounds",
+        Status::NotApplicable(_) => "this case is already skipped",
+        Status::Failed(_) if skip => "this case failed: it has no further rounds",
         Status::Failed(_) => "a wrong result stays wrong, whatever a repetition gives",
         Status::Pending | Status::Partial => match shown.phase {
             Phase::Over { .. } | Phase::Broken(_) => "this case is not measured yet: resume the run",
@@ -178,7 +178,7 @@ fn may_resume(state: &State) -> Allowed {
     }
     let why = match state.run() {
         _ if state.busy() => "a run is active",
-        _ if state.runs.awaits(Awaited::Reopening) => "the run is being read already",
+        _ if state.runs.awaits(Awaited::Reopening) => "the run is already being read",
         _ if state.focus.is_runs() => match state.runs.selected().map(|entry| entry.summary()) {
             Some(Some(_)) => COMPLETE,
             Some(None) => "this folder cannot be read as a run",

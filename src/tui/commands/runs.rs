@@ -20,19 +20,19 @@ rows! {
             list(state)
         }
     }
-    EXPORT = ("export", 1, "write its charts and tables, and say how to run it again") {
+    EXPORT = ("export", 1, "write the run's charts and tables, and show how to run it again") {
         "export" "e": may_export
-            => |state| read(state, "writing its charts and tables", |path| Some(Job::Export(path)))
+            => |state| read(state, "writing the run's charts and tables", |path| Some(Job::Export(path)))
     }
     COPY = ("copy", 1,
         "copy what is under the cursor: a folder, a case's values, a command line (by OSC 52)") {
         "copy" "y": |state| only_if(copied(state).is_some(), "") => |state| {
             let (what, effect) = copied(state)?;
-            state.notice = Some(format!("copied, where the terminal allows it: {what}"));
+            state.notice = Some(format!("copied, if the terminal allows it: {what}"));
             Some(effect)
         }
     }
-    REPLAY = ("replay", 1, "run it again here and judge the new results against it, as `scatterlab replay` does") {
+    REPLAY = ("replay", 1, "run it again here and judge the new results against the old, as `scatterlab replay` does") {
         "replay-run" "P": may_replay => |state| {
             let path = in_view(state)?;
             state.notice = Some("reading the run …".to_owned());
@@ -45,11 +45,11 @@ rows! {
     SEARCH = ("search", 1, "list only runs with these words: recipe, title, folder, machine, note, date") {
         "search-runs" "/": |state| only_if(state.focus.is_runs() && state.runs.count() > 0, "") => search
     }
-    MARK = ("mark", 1, "make it the baseline that others are compared with") {
+    MARK = ("mark", 1, "make it the baseline with which others are compared") {
         "mark-run" "m": chosen => mark
     }
     LAY = ("on chart", 1,
-        "draw it behind the chart of this run and of later ones, or stop drawing it") {
+        "show or hide the baseline behind the chart of this run and later ones") {
         "chart-baseline" "b": may_lay => |state| match is_laid(&state.runs) {
             true => withdraw(state),
             false => read(state, READING, |path| Some(Job::Lay(path))),
@@ -64,7 +64,7 @@ rows! {
     WATCH = ("watch", 1, "play the run back, in a minute at most") {
         "watch-run" "w": replaces => |state| read(state, READING, |path| Some(Job::Watch(path)))
     }
-    NOTE = ("note", 1, "write a line about it, into its folder's note.txt") {
+    NOTE = ("note", 1, "write a line about the run into its folder's note.txt") {
         "note" "n": |state| {
             only_if(state.focus.is_runs() && state.runs.selected().is_some(), "")?;
             only_if(!state.measuring(), NOTES_WAIT)
@@ -82,9 +82,9 @@ rows! {
 }
 
 const READING: &str = "reading the run";
-const LIST_WAITS: &str = "a run is active: stored runs are read when it is over";
+const LIST_WAITS: &str = "a run is active: stored runs can be read when it is over";
 /// Writing waits for the disk, so nothing is written while something is timed.
-const NOTES_WAIT: &str = "a run is active: notes are written when it is over";
+const NOTES_WAIT: &str = "a run is active: notes can be written when it is over";
 
 /// Whether a run is selected.
 fn chosen(state: &State) -> Allowed {
@@ -120,7 +120,7 @@ fn may_export(state: &State) -> Allowed {
         return readable(state);
     }
     let over = state.focus.is_run() && state.session.is_some() && !state.active();
-    only_if(over, "its files are written while it runs")
+    only_if(over, "its files are still being written while it runs")
 }
 
 fn may_compare(state: &State) -> Allowed {
@@ -134,7 +134,7 @@ fn may_compare(state: &State) -> Allowed {
 }
 
 fn may_replay(state: &State) -> Allowed {
-    only_if(!state.busy() && !state.active(), "a run is active: another is replayed when it is over")?;
+    only_if(!state.busy() && !state.active(), "a run is active: another can be replayed when it is over")?;
     let shown = state.focus.is_run() && state.session.as_ref().is_some_and(|run| run.calibrates.is_none());
     if shown && state.mode == Mode::Run { Ok(()) } else { readable(state) }
 }
@@ -265,9 +265,9 @@ pub fn choose(state: &mut State, baseline: Arc<Baseline>) {
     let name = baseline.name();
     state.runs.laid = Some(baseline);
     state.notice = Some(match &mut state.session {
-        None => format!("baseline: {name}, under the chart of the next run"),
+        None => format!("baseline: {name}, behind the chart of the next run"),
         Some(session) => lay_chosen(&state.runs, session)
-            .unwrap_or_else(|| format!("baseline: {name}, under other runs; it is the one that is shown")),
+            .unwrap_or_else(|| format!("baseline: {name}, behind other runs; this one is shown itself")),
     });
 }
 

@@ -80,7 +80,7 @@ rows! {
     LEAVE_VALUE = ("leave", 1, "leave the value as it was") {
         "abandon" "Esc": always => |state| state.home.editor.close()
     }
-    SAVE_RECIPE = ("save", 1, "save the recipe; a file that exists is asked about") {
+    SAVE_RECIPE = ("save", 1, "save the recipe; asks before it replaces a file") {
         "accept" "Enter": always => |_| Some(Effect::Home(Errand::Save))
     }
     CANCEL_RECIPE = ("cancel", 1, "do not save") {
@@ -92,7 +92,7 @@ rows! {
     LEAVE_OF_RUNS = ("leave", 1, "leave it as it was") {
         "abandon" "Esc": always => runs::discard
     }
-    SAVE_PROFILE = ("save", 1, "save the profile under this name; an existing profile of yours is replaced") {
+    SAVE_PROFILE = ("save", 1, "save the profile under this name; replaces a profile of yours that has it") {
         "accept" "Enter": always => whatif::accept
     }
     CANCEL_PROFILE = ("cancel", 1, "do not save") {

@@ -16,40 +16,40 @@ use crate::tui::whatif::{Cases, WhatIf};
 rows! {
     /// Available on a recipe, or on a run.
     OPEN = ("what if", 1,
-        "change a device's profile, value by value, and see what the models would predict then") {
+        "change the values of a device's profile and see what the models would then predict") {
         "what-if" "m": |state| {
             only_if(!state.focus.is_apart() && concerned(state), NO_PROFILE)?;
             only_if(!state.measuring(), WAITS)
         } => open
     }
     CHANGE = ("change", 2,
-        "the selected value down or up: a size by 2, a time or a rate by the fourth root of 2") {
+        "lower or raise the selected value: a size by a factor of 2, a time or rate by the fourth root of 2") {
         "value-less" "Left h": |state| changes(state, |view| !view.knobs.is_empty(), READ_ONLY)
             => |state| change(state, |view| view.change(-1)),
         "value-more" "Right l": |state| changes(state, |view| !view.knobs.is_empty(), READ_ONLY)
             => |state| change(state, |view| view.change(1))
     }
-    PROFILE = ("profile", 1, "the next or the previous profile that is known: what another device would do") {
+    PROFILE = ("profile", 1, "go to the next or previous known profile, to see what another device would do") {
         "next-profile" "n": other_profile => |state| cycle(state, 1),
         "previous-profile" "N": other_profile => |state| cycle(state, -1)
     }
-    UNDO = ("undo", 2, "undo the change of this value, or all changes") {
+    UNDO = ("undo", 2, "undo the change to this value, or all changes") {
         "undo-value" "u": |state| {
             changes(state, |v| v.knobs.get(v.selected).is_some_and(|knob| v.turned(knob)), "nothing is changed")
         } => |state| change(state, WhatIf::undo),
         "undo-values" "U": |state| changes(state, WhatIf::is_changed, "nothing is changed")
             => |state| change(state, WhatIf::undo_all)
     }
-    SAVE = ("save", 1, "save the changed profile under a name, by which --profile finds it") {
+    SAVE = ("save", 1, "save the changed profile under a name for --profile") {
         // While a stored run is watched, text fields are disabled.
         "save-profile" "s": |state| changes(state, |_| state.mode == Mode::Run, READ_ONLY)
             => |state| change(state, WhatIf::ask_name)
     }
-    PANELS = ("chart panel", 2, "the previous or next of several chart panels") {
+    PANELS = ("chart panel", 2, "go to the previous or next chart panel") {
         "what-if-previous-chart" "[": several_charts => |state| change(state, |view| view.step_panel(-1)),
         "what-if-next-chart" "]": several_charts => |state| change(state, |view| view.step_panel(1))
     }
-    EXPERIMENTS = ("experiment", 2, "the previous or next experiment of the recipe") {
+    EXPERIMENTS = ("experiment", 2, "go to the previous or next experiment of the recipe") {
         "what-if-previous-experiment" "{": several_experiments
             => |state| change(state, |view| view.step_experiment(-1)),
         "what-if-next-experiment" "}": several_experiments
@@ -59,7 +59,7 @@ rows! {
 
 const READ_ONLY: &str = "a stored run is read-only";
 /// Predicting takes a core, so it waits while something is timed.
-const WAITS: &str = "a run is active: profiles are changed when it is over";
+const WAITS: &str = "a run is active: profiles can be changed when it is over";
 const NO_PROFILE: &str = "no known profile covers these backends";
 
 /// Whether the view is open and fulfils the condition.
@@ -72,11 +72,11 @@ fn other_profile(state: &State) -> Allowed {
 }
 
 fn several_charts(state: &State) -> Allowed {
-    changes(state, |view| view.chart().panels.len() > 1, "the chart has one panel only")
+    changes(state, |view| view.chart().panels.len() > 1, "the chart has only one panel")
 }
 
 fn several_experiments(state: &State) -> Allowed {
-    changes(state, WhatIf::has_experiments, "the recipe has one experiment only")
+    changes(state, WhatIf::has_experiments, "the recipe has only one experiment")
 }
 
 fn change(state: &mut State, change: impl FnMut(&mut WhatIf)) {

@@ -14,8 +14,8 @@ use crate::tui::key::Key;
 pub fn print(config: &Config, place: Option<&Path>, found: bool) -> String {
     let mut text = heading(place, found);
     let default = Config::default();
-    text += "# Colours: auto (light where COLORFGBG says so, else dark), dark, light, or mono (bold and\n\
-             # reversed text only). NO_COLOR switches them off, whatever stands here.\n";
+    text += "# Colours: auto (light if COLORFGBG says so, dark if not), dark, light, or mono (bold and\n\
+             # reversed text only). NO_COLOR switches them off, whatever is set here.\n";
     setting(&mut text, "theme", word(&THEMES, config.theme), config.theme == default.theme);
     text += "\n# Symbols: auto (by the locale), unicode or ascii.\n";
     setting(&mut text, "symbols", word(&SYMBOLS, config.symbols), config.symbols == default.symbols);

@@ -133,7 +133,7 @@ fn clashing(clash: &Clash, places: &[(Action, Place)]) -> Mistake {
     let other = clash.actions.iter().find(|action| **action != blamed).unwrap_or(&blamed);
     let free: Vec<String> = clash.free.iter().map(char::to_string).collect();
     let message = format!(
-        "`{}` is {} in {} already; accepted: a free key such as {}, or another one for {}",
+        "`{}` is already {} in {}; accepted: a free key such as {}, or another one for {}",
         clash.key.name(),
         other.name,
         clash.scope,

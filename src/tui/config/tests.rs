@@ -62,9 +62,9 @@ fn mistakes_have_their_place_their_key_and_what_is_accepted() {
         ("keys:\n  quit: []", "c.yaml:2:9: keys.quit: needs a key; accepted: "),
         (
             "keys:\n  cancel: q",
-            "c.yaml:2:3: keys.cancel: `q` is quit in Recipes already; accepted: a free key such as b d",
+            "c.yaml:2:3: keys.cancel: `q` is already quit in Recipes; accepted: a free key such as b d",
         ),
-        ("keys:\n  up: z\n  cancel: z", "c.yaml:3:3: keys.cancel: `z` is up in Recipes already; "),
+        ("keys:\n  up: z\n  cancel: z", "c.yaml:3:3: keys.cancel: `z` is already up in Recipes; "),
         ("keys:\n  up: z\n  up: u", "c.yaml:3:3: duplicate key `up` in keys"),
         ("mouse: true\nmouse: false", "c.yaml:2:1: duplicate key `mouse` in the configuration"),
         ("mouse: !no true", "c.yaml:1:8: YAML tags (`!name`) are not part of the configuration"),

@@ -37,7 +37,7 @@ pub fn text(state: &State) -> Option<(String, bool)> {
     if let Some(typing) = &state.runs.typing {
         let (what, help) = match typing.purpose {
             Purpose::Search { .. } => ("search", " words of recipe, title, folder, machine, date or note"),
-            Purpose::Note(_) => ("note", " nothing takes the note away"),
+            Purpose::Note(_) => ("note", " an empty line removes the note"),
         };
         let help = if typing.field.is_empty() { help } else { "" };
         return Some((format!("{what}: {}{help}", typing.field.shown(TYPED, Theme::PLAIN)), false));

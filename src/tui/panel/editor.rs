@@ -112,7 +112,7 @@ fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     }
     lines.extend(wrapped(&format!("{}: {}", line.name, line.accepts), Style::default()));
     if line.differs {
-        lines.extend(wrapped("experiments differ; one value here holds for all", Style::default()));
+        lines.extend(wrapped("experiments differ; a value set here applies to all", Style::default()));
     }
     lines.extend(wrapped(&line.doc, theme.dim()));
     lines.truncate(MOST_UNDER);

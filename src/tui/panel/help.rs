@@ -16,9 +16,9 @@ use crate::tui::widgets::text::{hanging, paragraph};
 use crate::tui::words;
 
 /// Facts that belong to no command.
-const ELSEWHERE: &str = "A click selects what is under the pointer, on a hint it is its key; the wheel scrolls. \
-    Selecting text in the terminal needs Shift while the mouse is used here. `scatterlab config` prints the \
-    file in which keys, colours, symbols and the mouse can be set.";
+const ELSEWHERE: &str = "A click selects what is under the pointer or, on a hint, presses its key; the wheel scrolls. \
+                         Selecting text in the terminal needs Shift while the mouse is used here. `scatterlab config` \
+                         prints the file in which keys, colours, symbols and the mouse can be set.";
 
 /// Columns for the keys.
 const KEYS: usize = 14;

@@ -24,8 +24,8 @@ pub fn place(columns: u32, rows: u32, area: Rect, at: (u16, u16)) -> Option<[f64
     field::place(columns, rows, room, at)
 }
 
-const NONE: &str = "No picture of this case so far. Pictures are taken between samples, of primitives that have any, and \
-                    one of each case is kept.";
+const NONE: &str = "No picture of this case so far. Pictures are taken between samples, for primitives that have any, \
+                    and one per case is kept.";
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };

@@ -76,7 +76,9 @@ fn nothing(runs: &Runs) -> &'static str {
         Listing::Reading => "",
         _ if runs.count() > 0 => "no run has these words",
         Listing::Never => "not read yet",
-        Listing::Done { .. } => "no runs are stored here: each run that is started makes a folder in reports",
+        Listing::Done { .. } => {
+            "no runs are stored here: each run that is started creates a folder in reports"
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rec
         return say(plot, "no result yet", frame.area, buffer);
     }
     if lines().next().is_none() && shown.references.is_empty() {
-        say(plot, "every line is hidden; their numbers show them", frame.area, buffer);
+        say(plot, "every line is hidden; press their numbers to show them", frame.area, buffer);
     }
 }
 

@@ -171,7 +171,9 @@ impl Session {
     pub fn next_bars(&mut self) -> Option<String> {
         self.view.bars = self.view.bars.next();
         let change = self.chart().y.relative_to.is_some() && self.view.bars == Bars::Interval;
-        change.then(|| "no 95 % bars: a change has no interval here, its baseline varies too".to_owned())
+        change.then(|| {
+            "no 95 % bars: a change has no interval here, because its baseline varies, too".to_owned()
+        })
     }
 
     /// Hides or shows the line with this number, counted from 1.

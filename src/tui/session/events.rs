@@ -32,7 +32,7 @@ impl Session {
     pub fn disconnected(&mut self, now: Duration) {
         self.all_events_seen = true;
         if self.active() {
-            self.broken("the run ended without a reason".to_owned(), now);
+            self.broken("the run ended without giving a reason".to_owned(), now);
         }
     }
 

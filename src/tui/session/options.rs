@@ -80,13 +80,13 @@ impl Session {
     fn change_roles(&mut self, change: impl FnOnce(&mut Vec<String>, &mut usize)) -> Option<String> {
         let chart = &self.shown_experiment().chart;
         if chart.relative_to.is_some() {
-            return Some("y is the change against a baseline: the recipe fixes the axes".to_owned());
+            return Some("y is the change from a baseline, so the recipe fixes the axes".to_owned());
         }
         let mut panels = chart.panels.len();
         let mut keys: Vec<String> =
             [&chart.x].into_iter().chain(&chart.lines).chain(&chart.panels).cloned().collect();
         if keys.len() < 2 {
-            return Some("one parameter is swept: it is on x".to_owned());
+            return Some("only one parameter is swept, and it is on x".to_owned());
         }
         change(&mut keys, &mut panels);
         let panels = keys.split_off(keys.len() - panels);

@@ -114,7 +114,7 @@ fn pasted_text_is_no_key_and_goes_into_text_fields_only() {
     paste(&mut app, "xxXX sss 123 jjj q\nq\n");
     assert_eq!(runner.told(), Vec::new());
     assert_eq!(app.state.session.as_ref().expect("a run").selected, before);
-    assert!(shown(&mut app, (80, 24), at(4)).contains("pasted text is taken only where a text is typed"));
+    assert!(shown(&mut app, (80, 24), at(4)).contains("text can be pasted only where a text is typed"));
     press(&mut app, KeyCode::Esc, at(4));
     key(&mut app, '/', at(4));
     paste(&mut app, "multi\tpass\n");

@@ -137,7 +137,7 @@ fn a_curve_has_no_place_for_a_stone_and_a_stored_run_no_water() {
     runner.told();
     press(&mut app, KeyCode::Char('d'), at(5));
     assert_eq!(runner.told(), []);
-    assert!(shown(&mut app).contains("a curve has no place for a stone"));
+    assert!(shown(&mut app).contains("a stone cannot be dropped on a curve"));
     let mut app = watched(COLOURED);
     press(&mut app, KeyCode::Char('d'), at(5));
     assert!(shown(&mut app).contains("a stored run is read-only"));

@@ -36,8 +36,8 @@ fn a_key_that_does_nothing_says_why() {
         ("r", "this run is complete: nothing is left to measure"),
         ("f", "no case is being measured"),
         ("o", "o does nothing here; it is a key of Recipes (runs), Chart (baseline)"),
-        ("]", "the chart has one panel only"),
-        ("}", "the recipe has one experiment only"),
+        ("]", "the chart has only one panel"),
+        ("}", "the recipe has only one experiment"),
         ("v9", "there is no line 9"),
         ("0", "the whole chart is shown"),
     ];

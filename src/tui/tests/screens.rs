@@ -293,7 +293,7 @@ fn watching_is_left_at_once_and_its_help_cancels_nothing() {
     press(&mut app, KeyCode::Char('?'), at(4));
     press(&mut app, KeyCode::Home, at(4));
     let help = shown(&mut app, (120, 40), at(4));
-    assert!(help.contains("end watching") && !help.contains("cancel"), "{help}");
+    assert!(help.contains("stop watching") && !help.contains("cancel"), "{help}");
     press(&mut app, KeyCode::Char('q'), at(4));
     press(&mut app, KeyCode::Char('q'), at(4));
     assert_eq!(app.state.leaving, Leaving::Now);

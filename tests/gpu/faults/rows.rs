@@ -73,7 +73,7 @@ pub const ROWS: &[Row] = &[
     Row {
         fault: "a driver too old for the PTX",
         environment: &[("FAULT_CUDA", "12080")],
-        words: "n/a: the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7",
+        words: "n/a: the kernels are PTX 9.0, but the driver (CUDA 12.8) takes PTX up to 8.7",
         next: "a newer driver is needed",
         struck: (4, "n/a"),
         status: 0,

@@ -14,9 +14,13 @@ const LINES: &[(&str, u8, &str)] = &[
     ("-p 0 -d 8.5", 255, "-d: expected an integer of at least 0, or several such as 8,8,16, found `8.5`"),
     ("-p MS1:8:1,3,5:10,20", 255, "-p: MS1 has 3 breaks but 2 gaps: give one gap or one for each break"),
     ("-p MS1:8:2:10,20", 255, "-p: MS1 has 1 breaks but 2 gaps: give one gap or one for each break"),
-    ("-k multigather -p 0,1 -g 0,5", 1, "pattern-gather names index 5 of a pattern that has 2 (0 to 1)"),
-    ("-k multigather -p 0,1 -g 0,1,2,1", 1, "pattern-gather names index 2 of a pattern that has 2 (0 to 1)"),
-    ("-k multiscatter -p 0,1 -u 2", 1, "pattern-scatter names index 2 of a pattern that has 2 (0 to 1)"),
+    ("-k multigather -p 0,1 -g 0,5", 1, "pattern-gather refers to index 5 of a pattern that has 2 (0 to 1)"),
+    (
+        "-k multigather -p 0,1 -g 0,1,2,1",
+        1,
+        "pattern-gather refers to index 2 of a pattern that has 2 (0 to 1)",
+    ),
+    ("-k multiscatter -p 0,1 -u 2", 1, "pattern-scatter refers to index 2 of a pattern that has 2 (0 to 1)"),
     (
         "-p 0,8 -l 9223372036854775807",
         1,
@@ -109,7 +113,7 @@ const LINES: &[(&str, u8, &str)] = &[
     ("-p UNIFORM:8:1:0", 255, "-p: the delta of UNIFORM is at least 1"),
     ("-p UNIFORM:8:4::", 255, "-p: `` is not a non-negative integer"),
     ("-p UNIFORM:8x:1", 255, "-p: `8x` is not a non-negative integer"),
-    ("-p UNIFORM:99999999999:1", 255, "-p: a pattern has at most 1048576 indices, this one 99999999999"),
+    ("-p UNIFORM:99999999999:1", 255, "-p: a pattern has at most 1048576 indices, this one has 99999999999"),
     ("-p LAPLACIAN:0:1:1", 255, "-p: dimensions, length and size of LAPLACIAN are at least 1"),
     ("-p 0,1,", 255, "-p: `` is not a non-negative integer"),
     ("-p 0,-1", 255, "-p: `-1` is not a non-negative integer"),
@@ -119,7 +123,7 @@ const LINES: &[(&str, u8, &str)] = &[
     ("-k gs -u 0", 1, "gs needs a pattern-gather"),
     ("-k multigather -p 0", 1, "multigather needs a pattern-gather"),
     ("-k multiscatter -u 0", 1, "multiscatter needs a pattern"),
-    ("-k gs -g 0,1 -u 0", 1, "pattern-gather has 2 indices and pattern-scatter 1: gs needs as many"),
+    ("-k gs -g 0,1 -u 0", 1, "pattern-gather has 2 indices and pattern-scatter 1: gs needs equally many"),
     ("-f nowhere.json", 1, "cannot read nowhere.json: No such file or directory (os error 2)"),
     ("-f suite.json -l 1e6", 255, "-l: expected an integer of at least 1, found `1e6`"),
 ];
@@ -209,7 +213,7 @@ const SUITES: &[(&str, u8, &str)] = &[
     (
         "[{\"kernel\": \"multigather\", \"pattern\": [0], \"pattern-gather\": [1]}]",
         1,
-        "1:2: pattern-gather names index 1 of a pattern that has 1 (0 to 0)",
+        "1:2: pattern-gather refers to index 1 of a pattern that has 1 (0 to 0)",
     ),
     (
         "[{\"pattern\": [9223372036854775807]}]",

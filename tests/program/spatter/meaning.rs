@@ -219,7 +219,7 @@ fn what_does_nothing_is_said() {
     assert_eq!(serial("-z 1"), ["-z does nothing: blocks of threads have the size that suits the kernel"]);
     assert_eq!(
         serial("--dense-buffers"),
-        ["--dense-buffers does nothing: every thread has a dense buffer of its own already"]
+        ["--dense-buffers does nothing: every thread already has a dense buffer of its own"]
     );
     assert_eq!(serial("--atomic-writes"), ["--atomic-writes does nothing: it is for the backend cuda"]);
     assert_eq!(
@@ -314,7 +314,7 @@ fn more_threads_than_cpus_are_not_started() {
         let job = Job::of(&line(words).expect("words"), None, &machine).expect("a job");
         (job.settings.backend, job.notes)
     };
-    let said = "OMP_NUM_THREADS: 64 threads are more than the CPUs, of which each has one here; using 4";
+    let said = "OMP_NUM_THREADS: 64 threads are more than the CPUs, which have one thread each here; using 4";
     for words in ["-k gs -g 0 -u 0", "-k gs -g 0 -u 0 -t 5"] {
         assert_eq!(of(words), (Backend::OpenMp { threads: Some(4) }, vec![said.to_owned()]), "{words}");
     }
@@ -332,7 +332,7 @@ fn keys_that_do_not_exist_are_said_once() {
         [
             "suite.json:2:26: unknown key `lenght` is ignored, as by Spatter",
             "suite.json:1:48: unknown key `omp-threads` is ignored, as by Spatter (--omp-threads is for the command line)",
-            "suite.json:1:19: unknown key `runs` is ignored, as by Spatter (did you mean `nruns`?); it stands there 2 times",
+            "suite.json:1:19: unknown key `runs` is ignored, as by Spatter (did you mean `nruns`?); it occurs 2 times",
         ]
     );
 }

@@ -35,7 +35,7 @@ impl Teller {
         if cuda && shared(places) {
             rows::remark_before(
                 &job.settings,
-                "ranks share GPUs: their bandwidths are not those of a GPU alone",
+                "ranks share GPUs: their bandwidths are not those of a GPU used by one rank",
             );
         }
         if job.settings.format == Format::Table {

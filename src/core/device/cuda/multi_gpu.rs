@@ -113,7 +113,7 @@ where
             let part = move || line.run(|| gpu.wait_for_own_work(), work);
             thread::Builder::new().name("gpu".into()).spawn_scoped(scope, part).map_err(|error| {
                 line.give_up();
-                Failure::Failed(format!("no thread for a GPU: {error}"))
+                Failure::Failed(format!("cannot start a thread for a GPU: {error}"))
             })
         };
         // Start all threads before joining any.

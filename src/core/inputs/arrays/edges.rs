@@ -52,8 +52,7 @@ impl<'a> Reader<'a> {
 
     fn arc(&mut self, tail: u64, head: u64, weight: u64) -> Result<(), ArrayError> {
         if self.words.len() as u64 / 3 == MAX_LISTED {
-            return self
-                .mistake(format!("there are more than {MAX_LISTED} arcs, the most that are accepted"));
+            return self.mistake(format!("there are more than {MAX_LISTED} arcs, which is the maximum"));
         }
         [tail + OFFSET, head + OFFSET, weight].into_iter().try_for_each(|word| push(&mut self.words, word))
     }
@@ -77,7 +76,8 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
             (Some(b"p"), None) => {
                 let word = parts.next();
                 if word != Some(b"sp") {
-                    let message = "this is no problem line of shortest paths; accepted: p sp VERTICES ARCS";
+                    let message =
+                        "this is not a problem line for shortest paths; accepted: p sp VERTICES ARCS";
                     return reader.mistake_at(word.unwrap_or(line), message);
                 }
                 let vertices = reader.number(parts.next(), "number of vertices", 1, MAX_VERTICES)?;
@@ -91,7 +91,7 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
             }
             (Some(word), _) => {
                 let (text, lines) = (String::from_utf8_lossy(word), "c, one p and then a");
-                let message = format!("`{}` begins no line here; accepted: {lines}", shown(&text));
+                let message = format!("no line here begins with `{}`; accepted: {lines}", shown(&text));
                 return reader.mistake_at(word, message);
             }
         }
@@ -104,7 +104,7 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     match stated {
         None => Err(ArrayError::new(Place::Whole, "has no line p sp VERTICES ARCS")),
         Some((_, arcs)) if arcs != listed => {
-            Err(ArrayError::new(Place::Whole, format!("says that there are {arcs} arcs, but lists {listed}")))
+            Err(ArrayError::new(Place::Whole, format!("declares {arcs} arcs, but lists {listed}")))
         }
         Some((vertices, _)) => reader.end(vertices),
     }
@@ -152,15 +152,15 @@ mod tests {
         let told = |parsed: Result<Vec<u64>, ArrayError>| parsed.expect_err("refused").of("x");
         for (text, message) in [
             ("", "x: has no line p sp"),
-            ("a 1 2 3", "x:1:1: `a` begins no line here"),
+            ("a 1 2 3", "x:1:1: no line here begins with `a`"),
             ("p sp 2", "x:1:7: there is no number of arcs"),
-            ("p max 2 1", "x:1:3: this is no problem line"),
-            ("p sp 2 1\np sp 2 1", "x:2:1: `p` begins no line here"),
+            ("p max 2 1", "x:1:3: this is not a problem line"),
+            ("p sp 2 1\np sp 2 1", "x:2:1: no line here begins with `p`"),
             ("p sp 2 1\na 1 3 4", "x:2:5: the head `3` is not accepted: 1 to 2"),
             ("p sp 2 1\na 0 1 4", "x:2:3: the tail `0`"),
             ("p sp 2 1\na 1 2 -4", "x:2:7: the weight `-4`"),
             ("p sp 2 1\na 1 2 4 5", "x:2:9: the line goes on"),
-            ("p sp 2 2\na 1 2 4", "x: says that there are 2 arcs, but lists 1"),
+            ("p sp 2 2\na 1 2 4", "x: declares 2 arcs, but lists 1"),
             ("p sp 99999999999 2", "x:1:6: the number of vertices"),
         ] {
             assert!(

@@ -65,16 +65,16 @@ impl Format {
 /// and the accepted values.
 pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
     if column == Some(WHOLE_MATRIX) && format != Format::MatrixMarket {
-        let message = format!("is no matrix; accepted: a file that begins with {BANNER}");
+        let message = format!("is not a matrix; accepted: a file that begins with {BANNER}");
         return Err(ArrayError::new(Place::Whole, message));
     }
     let is_graph = matches!(format, Format::Dimacs | Format::Edges);
     let of_indices = matches!(format, Format::Npy | Format::Text | Format::Raw);
     if column == Some(WHOLE_GRAPH) && !is_graph {
-        return Err(ArrayError::new(Place::Whole, format!("is no graph; accepted: {GRAPHS}")));
+        return Err(ArrayError::new(Place::Whole, format!("is not a graph; accepted: {GRAPHS}")));
     }
     if let (Format::Npy | Format::Raw, Some(name)) = (format, column) {
-        let message = format!("a column (`{name}`) was asked for, but only texts have columns");
+        let message = format!("a column (`{name}`) was requested, but only text files have columns");
         return Err(ArrayError::new(Place::Whole, message));
     }
     if bytes.is_empty() && of_indices {
@@ -113,7 +113,7 @@ fn matrix(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
 }
 
 fn no_column(name: &str, of: &str) -> ArrayError {
-    let message = format!("a column (`{name}`) was asked for, but {of} has none with a name");
+    let message = format!("a column (`{name}`) was requested, but {of} has no column names");
     ArrayError::new(Place::Whole, message)
 }
 
@@ -165,7 +165,7 @@ impl Raw {
     fn add(&mut self, value: u64) -> Result<(), ArrayError> {
         let i = self.indices.len();
         if i as u64 == MAX_COUNT {
-            let message = format!("holds more than {MAX_COUNT} indices, the most that are accepted");
+            let message = format!("holds more than {MAX_COUNT} indices, which is the maximum");
             return Err(ArrayError::new(Place::Whole, message));
         }
         push(&mut self.indices, checked(value.into(), i, Place::Byte(8 * i as u64))?)

@@ -27,8 +27,8 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
         let shape = shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let order = if fortran { "F" } else { "C" };
         return refuse(format!(
-            "has the shape ({shape}), and an index array has one dimension: save a.ravel('{order}') for its \
-             elements as they are stored, or one of its rows"
+            "has the shape ({shape}), but an index array has one dimension: save a.ravel('{order}') to keep the \
+             elements as they are stored, or save one of its rows"
         ));
     }
     let count = shape.iter().try_fold(1u64, |product, &n| product.checked_mul(n)).unwrap_or(u64::MAX);
@@ -37,7 +37,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let (wanted, found) = (count * kind.bytes as u64, data.len() as u64);
     if found != wanted {
         let what = if found < wanted { "is truncated: it" } else { "is too long: it" };
-        let message = format!("{what} has {found} bytes of elements, and its header promises {wanted}");
+        let message = format!("{what} has {found} bytes of elements, but its header promises {wanted}");
         return Err(ArrayError::new(Place::Byte(start as u64), message));
     }
     let mut indices = Vec::new();
@@ -64,13 +64,13 @@ fn header(bytes: &[u8]) -> Result<(&str, usize), ArrayError> {
         Some([major, minor, ..]) if ![1, 2, 3].contains(major) || *minor != 0 => {
             return refuse(format!("is of .npy version {major}.{minor}; accepted: 1.0, 2.0, 3.0"));
         }
-        _ => return refuse("is truncated: its header is not whole"),
+        _ => return refuse("is truncated: its header is incomplete"),
     };
     if length > LONGEST {
         return refuse(format!("has a header of {length} bytes; accepted: at most {LONGEST}"));
     }
     let Some(text) = bytes.get(start..start + length) else {
-        return refuse("is truncated: its header is not whole");
+        return refuse("is truncated: its header is incomplete");
     };
     match std::str::from_utf8(text) {
         Ok(text) => Ok((text, start + length)),

@@ -156,7 +156,9 @@ fn tables() {
     assert!(refusal("t.csv", table).contains("3 columns; choose one: id, to, a, b"));
     assert!(refusal("t.txt", "a b\n1 2\n3 4").contains("blanks between its columns"));
     let npy = npy("|u1", "(1,)", &[1]);
-    assert!(parse(Format::Npy, &npy, Some("a")).unwrap_err().message.contains("only texts have columns"));
+    assert!(
+        parse(Format::Npy, &npy, Some("a")).unwrap_err().message.contains("only text files have columns")
+    );
 }
 
 #[test]

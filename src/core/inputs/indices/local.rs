@@ -106,12 +106,12 @@ mod tests {
         let refused = |name: &str, column| files.look(name, Some(column)).expect_err("refused");
         let told = refused("b.txt", WHOLE_GRAPH);
         assert!(
-            told.ends_with("b.txt: is no graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
+            told.ends_with("b.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
             "{told}"
         );
         let told = refused("a.gr", "x");
         assert!(
-            told.ends_with("a.gr: a column (`x`) was asked for, but a graph has none with a name"),
+            told.ends_with("a.gr: a column (`x`) was requested, but a graph has no column names"),
             "{told}"
         );
         write("b.gr", "");
@@ -136,7 +136,7 @@ mod tests {
         fs::write(folder.path().join("b.txt"), "1 2").expect("written");
         let refused = files.look("b.txt", Some(WHOLE_MATRIX)).expect_err("no matrix");
         assert!(
-            refused.ends_with("b.txt: is no matrix; accepted: a file that begins with %%MatrixMarket"),
+            refused.ends_with("b.txt: is not a matrix; accepted: a file that begins with %%MatrixMarket"),
             "{refused}"
         );
     }

@@ -110,7 +110,7 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
         if stored == shape.entries {
             return fail(
                 Place::Line(number, 1),
-                format!("this is entry {}; the file declares {stored}", stored + 1),
+                format!("this is entry {}, but the file declares {stored}", stored + 1),
             );
         }
         stored += 1;
@@ -255,7 +255,7 @@ mod tests {
             "a.mtx:3:1: a line of more words; accepted: a row, a column and a value"
         );
         assert_eq!(real("2 2 2\n1 1 1\n"), "a.mtx: ends after 1 of 2 entries");
-        assert_eq!(real("2 2 1\n1 1 1\n2 2 1\n"), "a.mtx:4:1: this is entry 2; the file declares 1");
+        assert_eq!(real("2 2 1\n1 1 1\n2 2 1\n"), "a.mtx:4:1: this is entry 2, but the file declares 1");
         assert!(real("100000000 1 0\n").ends_with("an integer from 0 to 67108864"));
         let symmetric =
             |rest: &str| error(&format!("%%MatrixMarket matrix coordinate real symmetric\n{rest}"));

@@ -14,13 +14,14 @@ choice! {
     /// How A is multiplied.
     #[derive(Eq)]
     pub enum Method {
-        /// on GPUs blocks if a vector exceeds the first-level cache of a multiprocessor, otherwise rows
+        /// on GPUs: blocks if a vector exceeds the L1 cache of a multiprocessor; in all other cases rows
         Best = "best",
-        /// compressed rows, on GPUs a warp for each
+        /// compressed rows; on GPUs one warp per row
         Rows = "rows",
-        /// on GPUs: blocks of columns whose part of the vector is in shared memory, where it is gathered; a lane for each row
+        /// on GPUs: blocks of columns; a block's part of the vector is gathered from shared memory, with one lane per
+        /// row
         Blocks = "blocks" {
-            /// columns of a block; unset: as many as 160 KiB of shared memory hold
+            /// columns per block; unset: as many as fit in 160 KiB of shared memory
             columns: Option<u64> [count(1, 1 << 16)] = unset,
         },
     }

@@ -62,11 +62,12 @@ parameters! {
     /// A case, typed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Spec {
-        /// the benchmark's S, W, A, B or C; T: a small one for tests, positive definite and well conditioned, with 2 solutions
+        /// S, W, A, B or C of the benchmark; T: a small matrix for tests, positive definite and well conditioned,
+        /// solved twice
         class: Class = "S",
-        /// rows of class T; the other classes have theirs
+        /// rows of class T; each of the other classes has a fixed number
         rows: Option<u64> [count(1, MOST_ROWS)] = unset,
-        /// type of the matrix and of the vectors; f32 cannot be verified as the benchmark asks
+        /// type of the matrix and of the vectors; f32 cannot be verified as the benchmark requires
         ty as "type": Type = "f64",
         /// how the matrix is multiplied
         asked as "method": Method = "best",

@@ -67,12 +67,12 @@ choice! {
     pub enum Segmentation {
         /// no segments: all elements together
         None = "none",
-        /// segments of the same length, but for the last
+        /// segments of equal length, except for the last
         Constant = "constant" main "length" {
             /// elements of a segment
             length: u64 [count(1, MAX_ELEMENTS)],
         },
-        /// a segment begins somewhere in each m elements: lengths from 1 to 2m − 1
+        /// one segment begins at a random place in every m elements: lengths from 1 to 2m − 1
         Random = "random" main "mean" {
             /// mean length m; there are ⌈elements/m⌉ segments
             mean: u64 [count(1, MAX_ELEMENTS)],
@@ -84,8 +84,8 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// the bits of each tile or part are summed up and those sums scanned; then each tile goes on from what comes
-        /// before it, and behind it
+        /// the bits of each tile or part are summed, and the sums are scanned; then each tile places its elements from
+        /// the sums before and after it
         TwoPass = "two-pass",
     }
 }
@@ -96,13 +96,13 @@ parameters! {
     pub struct Spec {
         /// elements of in, each with a flag
         elements: u64 [count(1, MAX_ELEMENTS)],
-        /// an element of in
+        /// size of an element of in
         element: u64 [sizes(&[4, 8])] = "4B",
-        /// the part of the flags that are true: ⌊elements · trues⌋ of them, anywhere
+        /// fraction of the flags that are true: ⌊elements · trues⌋ flags, at random places
         part as "trues": f64 [float(0.0, 1.0)] = "0.5",
-        /// forward: from the first element of the segment; backward: from its last
+        /// forward: each segment gets its first element; backward: its last
         direction: Direction = "forward",
-        /// the lengths of the segments, told by a bit an element
+        /// the lengths of the segments, whose starts are stored as one bit per element
         segmentation as "segments": Segmentation = "none",
         /// how it is computed
         method: Method = "two-pass",
@@ -264,11 +264,11 @@ impl Spec {
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[
-        primitive(Enumerate, "how many flags before each element are true (sengupta2007 §2.3.1)"),
-        primitive(Compact, "the elements whose flags are true, side by side (sengupta2007 §2.3.1)"),
+        primitive(Enumerate, "the number of true flags before each element (sengupta2007 §2.3.1)"),
+        primitive(Compact, "the elements whose flags are true, stored contiguously (sengupta2007 §2.3.1)"),
         primitive(
             Distribute,
-            "the first or last element of each segment in place of all (sengupta2007 §2.3.2)",
+            "every element is replaced by the first or last element of its segment (sengupta2007 §2.3.2)",
         ),
         primitive(
             Split,
@@ -276,7 +276,7 @@ impl Definition for Spec {
         ),
         primitive(
             SplitAndSegment,
-            "a split of each segment into a segment of falses and one of trues (sengupta2007 §2.3.3)",
+            "each segment is split into one of falses and one of trues (sengupta2007 §2.3.3)",
         ),
     ];
 

@@ -46,19 +46,23 @@ impl CheckReport {
             3 => format!("L[{first}] is {found}, outside its partition, which begins at {expected}"),
             4 => format!("element {first}: {output}[{at}] was not written (expected {expected:#x})"),
             5 => format!("{output}[{at}] holds {found:#x}, but nothing is written there"),
-            6 => format!("{output}[{at}] holds {found:#x}, which no index that points at it stores"),
+            6 => format!("{output}[{at}] holds {found:#x}, which is stored by no index that points there"),
             7 => format!("{output}[{at}] holds {found:#x}, which does not belong there"),
             8 => format!(
                 "element {first}: the value beside {output}[{at}] is {found:#x} instead of {expected:#x}"
             ),
             9 => format!("offset {at} is {found} instead of {expected}"),
-            10 => format!("{output}[{at}] is {found:#x} behind {expected:#x}"),
-            11 => format!("the value {found:#x} beside {output}[{at}], {expected:#x}, is of no such key"),
+            10 => format!("{output}[{at}] is {found:#x}, but follows {expected:#x}"),
+            11 => format!(
+                "the value {found:#x} beside {output}[{at}] does not belong to its key, {expected:#x}"
+            ),
             12 => {
-                format!("{output}[{at}] was at {found} in the input, the equal key before it at {expected}")
+                format!(
+                    "{output}[{at}] was at {found} in the input, but the equal key before it was at {expected}"
+                )
             }
-            13 => format!("{output}[{at}] is {found}; an arc, or the source, allows {expected}"),
-            14 => format!("{output}[{at}] is {found}, but no path is as long"),
+            13 => format!("{output}[{at}] is {found}, but an arc or the source allows {expected}"),
+            14 => format!("{output}[{at}] is {found}, but no path has this length"),
             15 => format!(
                 "row {at} of system {expected}: its residual is {:e} of the system's largest terms",
                 f64::from_bits(*found)

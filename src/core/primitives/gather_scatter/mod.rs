@@ -47,21 +47,22 @@ choice! {
         Sequential = "sequential",
         /// a pseudo-random permutation
         Random = "random",
-        /// each tuple in a random partition, in order within it (he2007 §3.5)
+        /// each tuple is in a random partition, within which the order is kept (he2007 §3.5)
         Partitions = "partitions" main "count" {
             /// partitions (he2007's p)
             count: u64 [count(1, MAX_PARTITIONS)],
         },
-        /// independent draws, a few tuples hot
+        /// independent draws, which make a few tuples hot
         Zipf = "zipf" main "exponent" {
-            /// the tuple of rank r is drawn in proportion to r^-exponent
+            /// the tuple of rank r is drawn with a probability proportional to r^-exponent
             exponent: f64 [float(0.0, MAX_EXPONENT)],
         },
         /// an index array in a file
         File = "file" main "path" {
-            /// a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder
+            /// path of a .npy file, a text file or a file of raw 64-bit words, also as .gz; relative to the recipe's
+            /// folder
             path: Elsewhere,
-            /// the column of a table with a header line
+            /// name of the column, for a table with a header line
             column: Elsewhere = unset,
         },
         /// an index array in the recipe
@@ -78,8 +79,8 @@ parameters! {
     pub struct Spec {
         /// how it is computed
         method: Method = "direct",
-        /// number of tuples in R_in and R_out, and of locations (he2007's n); with your own locations, number of
-        /// tuples on the side that they address, by default the largest location + 1
+        /// number of tuples in R_in and in R_out, and of locations (he2007's n); with `file` or `list`, number of
+        /// tuples on the side that the locations address; there unset: the largest location + 1
         tuples: u64 [count(1, MAX_ELEMENTS)] = (schema::ParamDefault::RequiredUnless {
             key: "locations",
             variants: &["file", "list"],

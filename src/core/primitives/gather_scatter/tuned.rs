@@ -34,7 +34,7 @@ pub fn offered(name: &str, params: &Params) -> Result<(), Refusal> {
     let tuning = Tuning::of(params)?.within(whose, offered)?;
     match (tuning.hint, tuning.items) {
         (Some(hint), Some(items)) if hint != Hint::None && items > 1 => {
-            let reason = format!("{name} takes hint {} with items 1, not {items}", hint.name());
+            let reason = format!("{name} takes hint {} only with items 1, not with {items}", hint.name());
             Err(Refusal::NotApplicable(reason))
         }
         _ => Ok(()),

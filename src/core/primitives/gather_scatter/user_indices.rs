@@ -90,7 +90,7 @@ pub fn load(
         None => stored(user_indices.hash().map_err(Failure::Failed)?)?,
     };
     if all.len() as u64 != user_indices.count || all.iter().max() != Some(&(user_indices.end - 1)) {
-        let mistake = "the index array has another length or end than the plan says".to_owned();
+        let mistake = "the length or the largest index of the index array differs from the plan".to_owned();
         return Err(Failure::Failed(mistake));
     }
     Ok(Some(all))

@@ -84,9 +84,9 @@ choice! {
     pub enum Distribution {
         /// each key of the table equally likely
         Uniform = "uniform",
-        /// independent draws, a few keys hot
+        /// independent draws, which make a few keys hot
         Zipf = "zipf" main "exponent" {
-            /// the key of rank r is drawn in proportion to r^-exponent
+            /// the key of rank r is drawn with a probability proportional to r^-exponent
             exponent: f64 [float(0.0, MAX_EXPONENT)],
         },
     }
@@ -102,13 +102,13 @@ parameters! {
         keys: u64 [count(1, MAX_KEYS)] = "4Mi",
         /// records per slot of the table (he2007: per hash header), from 0.05 to 0.99
         load: f64 [float(0.0, 1.0)] = "0.8",
-        /// the part of the search keys that the table has
+        /// fraction of the search keys found in the table
         hits: f64 [float(0.0, 1.0)] = "1.0",
         /// which of the table's keys are searched for
         distribution: Distribution = "uniform",
-        /// records with the same key
+        /// number of records with the same key
         copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
-        /// bytes of a bucket; unset: 64B, but on GPUs 32B for a table or parts that the second-level cache holds
+        /// size of a bucket; unset: 64B, or on GPUs 32B if the table, or a part of it, fits in the L2 cache
         bucket: Option<u64> [sizes(&[32, 64])] = unset,
         /// how it is computed
         asked as "method": Method = "best",
@@ -127,9 +127,9 @@ parameters! {
         count as "records": u64 [count(1, MAX_RECORDS)],
         /// records per slot of the table, from 0.05 to 0.99
         load: f64 [float(0.0, 1.0)] = "0.8",
-        /// records with the same key
+        /// number of records with the same key
         copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
-        /// bytes of a bucket; unset: 64B, but on GPUs 32B for a table or parts that the second-level cache holds
+        /// size of a bucket; unset: 64B, or on GPUs 32B if the table, or a part of it, fits in the L2 cache
         bucket: Option<u64> [sizes(&[32, 64])] = unset,
         /// how it is built
         asked as "method": BuildMethod = "best",
@@ -157,7 +157,7 @@ fn check_records(records: u64, load: f64) -> Result<(), Refusal> {
             Err(Refusal::invalid("load", format!("must be from {LEAST_LOAD} to {MOST_LOAD}")))
         }
         _ if records as f64 / load >= (1u64 << 32) as f64 => {
-            Err(Refusal::invalid("load", "32 bits do not number the slots of so large a table"))
+            Err(Refusal::invalid("load", "32 bits cannot number the slots of a table this large"))
         }
         _ => Ok(()),
     }
@@ -170,7 +170,7 @@ impl Search {
         check_records(spec.count, spec.load)?;
         spec.method = spec.chosen();
         if spec.form() == Form::Matches && spec.most_matches() >> 32 > 0 {
-            return Err(Refusal::NotApplicable("32 bits do not count so many matches".to_owned()));
+            return Err(Refusal::NotApplicable("32 bits cannot count this many matches".to_owned()));
         }
         Ok(spec)
     }
@@ -238,7 +238,7 @@ fn bucket(layout: Layout) -> (String, Value) {
 impl Definition for Search {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Search>(
         "hash-search",
-        "the records with given keys, found in a hash table (he2007 §4.2)",
+        "a search of a hash table for the records with given keys (he2007 §4.2)",
         Search::TABLE,
     )
     .with_method_candidates(|_, params| methods::candidates(params))];
@@ -258,7 +258,10 @@ impl Problem for Search {
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         if self.bucket == Some(32) && self.load > HELD_BY_FOURS {
-            return Err("no model covers searches beyond both buckets of a record, which buckets of 32 bytes need at such a load".to_owned());
+            return Err(
+                "no model covers searches beyond a record's two buckets, as needed at this load with buckets of 32 bytes"
+                    .to_owned(),
+            );
         }
         if self.backend.is_cuda() { methods::costs(self).block_costs() } else { Ok(Vec::new()) }
     }
@@ -306,7 +309,7 @@ impl Problem for Build {
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         match self.backend.is_cuda() {
             true if self.load > MOVES => {
-                Err("no model covers the records that give way in a nearly full table".to_owned())
+                Err("no model covers the records that are displaced in a nearly full table".to_owned())
             }
             true => methods::build_costs(self).block_costs(),
             false => Ok(Vec::new()),
@@ -430,7 +433,7 @@ mod tests {
             Build::from_params(&params(&words), 7).expect("a case")
         };
         assert_eq!(build("").block_costs().expect("counted").len(), build("").work().passes.len());
-        assert!(build("load=0.99").block_costs().is_err_and(|why| why.contains("give way")));
+        assert!(build("load=0.99").block_costs().is_err_and(|why| why.contains("are displaced")));
     }
 
     #[test]

@@ -46,13 +46,13 @@ words! {
 choice! {
     /// Where the values lie.
     pub enum Distribution {
-        /// everywhere alike
+        /// evenly everywhere
         Uniform = "uniform",
-        /// 15 of 16 in one 4096th of the domain, the others everywhere
+        /// 15 of 16 values in one 4096th of the domain, the others anywhere in it
         Skewed = "skewed",
-        /// 4096ths of the domain by Zipf's law
+        /// Zipf's law over 4096ths of the domain
         Zipf = "zipf" main "exponent" {
-            /// the 4096th of rank r is drawn in proportion to r^-exponent
+            /// the 4096th of rank r is drawn with a probability proportional to r^-exponent
             exponent: f64 [float(0.0, MAX_EXPONENT)],
         },
     }
@@ -66,7 +66,7 @@ parameters! {
         elements: u64 [count(1, 1 << 45)],
         /// bins (ashkiani2017's m)
         bins: u64 [count(2, MAX_BINS)],
-        /// even: bins of the same width; range: between random splitters
+        /// even: bins of equal width; range: bins delimited by random splitters
         by: By = "even",
         /// where in [0, 1024) the values lie
         distribution: Distribution = "uniform",
@@ -82,7 +82,7 @@ impl Spec {
         params::bytes("elements", &[spec.elements, 4])?;
         match spec.method {
             Method::Ballot { .. } if spec.backend.is_cpu() => {
-                Err(Refusal::NotApplicable("ballots are a method of GPUs".to_owned()))
+                Err(Refusal::NotApplicable("ballot is a method of GPUs".to_owned()))
             }
             Method::Ballot { .. } if spec.bins > methods::MAX_BALLOT_BINS => Err(Refusal::NotApplicable(
                 format!("the lanes of a warp keep the counts of at most {} bins", methods::MAX_BALLOT_BINS),
@@ -105,7 +105,7 @@ impl Spec {
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "histogram",
-        "how many of the values lie in each bin, bins of the same width or between splitters",
+        "how many values fall in each bin; bins are either of equal width or delimited by splitters",
         Spec::TABLE,
     )];
 

@@ -65,18 +65,18 @@ choice! {
     /// The function from a key to its bucket.
     #[derive(Eq)]
     pub enum By {
-        /// ⌊u/Δ⌋ with Δ = ⌈2^32/m⌉: buckets of the same width
+        /// ⌊u/Δ⌋ with Δ = ⌈2^32/m⌉: buckets of equal width
         DeltaBuckets = "delta-buckets",
         /// the ⌈log2 m⌉ bits of the key from `shift` on
         Identity = "identity" main "shift" {
             /// lowest bit of the field
             shift: u32 [count(0, 31)] = "0",
         },
-        /// between random splitters, a search for every key
+        /// intervals between random splitters; each key takes a search
         Range = "range",
-        /// a hash of the key, scaled to the buckets
+        /// a hash of the key, scaled to the number of buckets
         Hash = "hash",
-        /// primes before all others; 2 buckets (ashkiani2017 Fig. 1)
+        /// primes before all other keys; 2 buckets (ashkiani2017 Fig. 1)
         Prime = "prime",
     }
 }
@@ -84,11 +84,11 @@ choice! {
 choice! {
     /// How the keys are distributed among the buckets.
     pub enum Distribution {
-        /// every bucket is as likely
+        /// all buckets are equally likely
         Uniform = "uniform",
-        /// a share alpha of the keys is uniform, the others are in one random bucket (ashkiani2017 §6.4)
+        /// a fraction alpha of the keys is uniform; the others are in one random bucket (ashkiani2017 §6.4)
         AlphaUniform = "alpha-uniform" main "alpha" {
-            /// share of the keys that are uniform
+            /// fraction of the keys that are uniform
             alpha: f64 [float(0.0, 1.0)] = "0.25",
         },
         /// B(m − 1, 1/2) (ashkiani2017 §6.4)
@@ -134,7 +134,7 @@ impl Spec {
         if let By::Identity { shift } = spec.by
             && shift + spec.bits() > 32
         {
-            let message = format!("{} bits from bit {shift} on are more than a key has", spec.bits());
+            let message = format!("a key does not have {} bits from bit {shift} on", spec.bits());
             return Err(Refusal::invalid("by.identity.shift", message));
         }
         methods::check(&spec)?;
@@ -206,7 +206,7 @@ impl Spec {
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "multisplit",
-        "keys, alone or with values, permuted so that those of a bucket lie together, in their order",
+        "keys, alone or with values, grouped by bucket and in their original order within each",
         Spec::TABLE,
     )
     .with_walks()

@@ -41,7 +41,7 @@ fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
             Some(here) if here.iter().any(|&(_, value)| value == found) => {}
             Some(_) => {
                 return Err(format!(
-                    "word {at} holds {found:#018x}, which no index that points at it stores"
+                    "word {at} holds {found:#018x}, which is stored by no index that points there"
                 ));
             }
             None if found == POISON => {}

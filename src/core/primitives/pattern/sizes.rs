@@ -76,7 +76,7 @@ impl Spec {
             let room = room.ok_or_else(|| Refusal::invalid("footprint", small()))?;
             count = count.into_iter().chain(starts.up_to(room)).min();
         }
-        let endless = "with a delta of 0 it does not depend on the count: give count or traffic";
+        let endless = "with a delta of 0, the footprint does not depend on the count: give count or traffic";
         count.ok_or_else(|| Refusal::invalid("footprint", endless))
     }
 

@@ -26,27 +26,27 @@ choice! {
     pub enum Source {
         /// UNIFORM: p[i] = i·stride (lavin2020 §3.3.1)
         Uniform = "uniform" {
-            /// indices
+            /// number of indices
             length: u64 [count(1, MAX_LENGTH)],
-            /// from one index to the next, in elements
+            /// distance from one index to the next, in elements
             stride: u64 [count(1, MAX_INDEX)],
         },
         /// MS1: mostly stride 1, with gaps at breaks (lavin2020 §3.3.2)
         Ms1 = "ms1" {
-            /// indices
+            /// number of indices
             length: u64 [count(1, MAX_LENGTH)],
             /// positions of the gaps, ascending
             breaks: IndexPattern [LIST],
-            /// the gap of each break, or one for all
+            /// the gap at each break, or one gap for all of them
             gaps: IndexPattern [LIST],
         },
         /// LAPLACIAN: a stencil of 2·dimensions·length + 1 points (lavin2020 §3.3.3)
         Laplacian = "laplacian" {
             /// dimensions of the grid
             dimensions: u64 [count(1, 62)],
-            /// points of a branch of the stencil
+            /// points on each branch of the stencil
             length: u64 [count(1, MAX_LENGTH)],
-            /// edge of the grid
+            /// edge length of the grid
             size: u64 [count(1, MAX_INDEX)],
         },
         /// a list of indices
@@ -56,9 +56,10 @@ choice! {
         },
         /// a list of indices in a file
         File = "file" main "path" {
-            /// a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder
+            /// path of a .npy file, a text file or a file of raw 64-bit words, also as .gz; relative to the recipe's
+            /// folder
             path: InFile,
-            /// the column of a table with a header line
+            /// name of the column, for a table with a header line
             column: Option<Elsewhere> = unset,
         },
         /// a pattern of an application (lavin2020 Table 5)

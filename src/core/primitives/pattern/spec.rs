@@ -47,7 +47,7 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// every store of the definition happens
+        /// every store in the definition is executed
         Direct = "direct",
         /// gathers fold what they read into a register and store nothing
         ReadOnly = "read-only",
@@ -114,37 +114,38 @@ parameters! {
     /// The parameters of a case as a recipe gives them.
     #[derive(Debug)]
     pub struct Given {
-        /// Spatter's kernel; unset: what an application's letter says, else gather
+        /// Spatter's kernel; unset: scatter for an application's pattern with the letter S, gather for all others
         kernel: Option<Kernel> = unset,
         /// the pattern; for multigather and multiscatter the outer one
         source: Option<Source> [Source::INLINE] = unset,
-        /// gs: the pattern that reads; multigather: the inner pattern
+        /// gs: the pattern of the reads; multigather: the inner pattern
         gather: Option<Source> = unset,
-        /// gs: the pattern that writes; multiscatter: the inner pattern
+        /// gs: the pattern of the writes; multiscatter: the inner pattern
         scatter: Option<Source> = unset,
-        /// elements from one use of the pattern to the next; default: the application's, 1 for laplacian, else 8;
-        /// no-reuse: length·stride for uniform, else largest index + 1; a list: use i starts at the sum of its first i
-        /// deltas, the list repeated
+        /// elements from one use of the pattern to the next; default: the application's own, 1 for laplacian, 8 for all
+        /// others; no-reuse: length·stride for uniform, largest index + 1 for all others; a list is repeated as needed,
+        /// and use i starts at the sum of the first i deltas
         delta: Delta = "default",
         /// gs: delta of the reads; unset: 8
         delta_gather as "delta-gather": Option<u64> [count(0, MAX_INDEX)] = unset,
         /// gs: delta of the writes; unset: 8
         delta_scatter as "delta-scatter": Option<u64> [count(0, MAX_INDEX)] = unset,
-        /// uses of the pattern that have a tile of the dense array each before the first tile is used again
+        /// number of tiles in the dense array: each use of the pattern takes the next tile, and the first follows the
+        /// last
         wrap: u64 [count(1, MAX_INDEX)] = "1",
-        /// uses of the pattern
+        /// number of uses of the pattern
         count: Option<u64> [count(1, MAX_INDEX)] = unset,
-        /// as many uses as fit into a sparse array of this size
+        /// size of the sparse array; the pattern is used as often as fits
         footprint: Option<u64> [bytes(8, MAX_BYTES)] = unset,
-        /// as many uses as move this many bytes
+        /// bytes to move; the pattern is used as often as they allow
         traffic: Option<u64> [bytes(8, MAX_BYTES)] = unset,
         /// size of an index of the pattern
         index: u64 [sizes(&[4, 8])] = "4B",
-        /// the order of the uses; unset: sequential; random: a permutation drawn from the seed
+        /// order of the uses; random: a permutation drawn from the seed; unset: sequential
         visits: Option<Visits> = unset,
-        /// cpu: what each thread ends an execution with, inside the timed region; unset: none
+        /// cpu: the fence with which each thread ends an execution, inside the timed region; unset: none
         fence: Option<Fence> = unset,
-        /// a name for charts; it changes nothing that is measured
+        /// a name for charts, without effect on what is measured
         label: Option<Elsewhere> = unset,
         /// how it is computed
         method: Method = "direct",

@@ -50,9 +50,9 @@ choice! {
     /// How accesses follow each other.
     #[derive(Eq)]
     pub enum Method {
-        /// accesses that do not wait for each other
+        /// independent accesses
         Direct = "direct",
-        /// reads of which each says where the next one goes
+        /// a chain of reads, each of which returns the place of the next
         Chained = "chained",
     }
 }
@@ -61,15 +61,15 @@ parameters! {
     /// A case, typed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Spec {
-        /// read: the sum of the elements visited; write: each becomes the number of its visit
+        /// read: the sum of the elements visited; write: each element is set to the number of its visit
         kernel: Kernel,
-        /// size of the array: a power of two times the element
+        /// size of the array: the size of an element times a power of two
         footprint: u64 [bytes(4, MAX_BYTES)],
-        /// elements visited, in random order, each once before the first comes again
+        /// number of elements visited, in random order; none is visited twice before all have been visited once
         accesses: u64 [count(1, 1 << 40)],
         /// size of an element
         element: u64 [sizes(&[4, 8, 16])] = "8B",
-        /// how they follow each other
+        /// how the accesses depend on each other
         method: Method = "direct",
     }
     with {
@@ -84,7 +84,8 @@ impl Spec {
         let mut spec = Spec::of_table(params, seed)?;
         let (footprint, element) = (spec.footprint, spec.element);
         if !footprint.is_multiple_of(element) || !(footprint / element).is_power_of_two() {
-            let message = format!("{footprint} bytes is not a power of two times {element}-byte elements");
+            let message =
+                format!("{footprint} bytes is not a power-of-two number of {element}-byte elements");
             return Err(Refusal::invalid("footprint", message));
         }
         spec.bits = (footprint / element).ilog2();
@@ -101,7 +102,7 @@ impl Spec {
             ));
         }
         if self.element == 4 && self.bits > 32 {
-            return Err(Refusal::invalid("footprint", "4 bytes name one of at most 2^32 elements"));
+            return Err(Refusal::invalid("footprint", "4 bytes cannot address more than 2^32 elements"));
         }
         Ok(())
     }

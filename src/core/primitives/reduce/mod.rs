@@ -65,7 +65,7 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// one pass: every thread reduces a share, and the last block or thread what the others have left
+        /// one pass: every thread reduces a share, and the last block or thread to finish combines the results
         Direct = "direct",
     }
 }
@@ -82,7 +82,7 @@ parameters! {
         elements: u64 [count(1, 1 << 40)],
         /// what is reduced: the elements of x, or the products x[i] · y[i], whose sum is a dot product
         of: Of = "elements",
-        /// what the arrays hold: numbers; of floats also zeros of both signs, or numbers and one NaN
+        /// what the arrays hold: numbers or, for floats only, zeros of both signs, or numbers and one NaN
         contents: Contents = "numbers",
         /// how it is computed
         method: Method = "direct",
@@ -92,7 +92,7 @@ parameters! {
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "reduce",
-        "the sum, the least or the greatest of the elements of an array, or of the products of two",
+        "the sum, minimum or maximum of the elements of an array, or of the products of two arrays",
         Spec::TABLE,
     )];
 

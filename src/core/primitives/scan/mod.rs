@@ -60,12 +60,13 @@ parameters! {
     /// A scan, typed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Spec {
-        /// ⊕; and, or: bit by bit, of integers; affine: pairs (a, b) of integers, the functions x ↦ a·x + b one after
-        /// the other: (a, b) ⊕ (c, d) = (c·a, c·b + d); integers wrap
+        /// ⊕; integers wrap; and, or: bitwise, integers only; affine: pairs (a, b) of integers that stand for x ↦ a·x +
+        /// b, applied one after the other: (a, b) ⊕ (c, d) = (c·a, c·b + d)
         operator: Operator = "add",
         /// type of an element; affine: of a and of b
         ty as "type": Type = "u32",
-        /// exclusive: out[i] is made of the elements before i, the first is the identity; inclusive: of i as well
+        /// exclusive: out[i] combines the elements before i, and the first output is the identity; inclusive: out[i]
+        /// includes element i
         kind: Kind = "exclusive",
         /// backward: from the last element to the first, as if in and out were reversed
         direction: Direction = "forward",
@@ -73,8 +74,8 @@ parameters! {
         elements: u64 [count(1, MAX_ELEMENTS)],
         /// the lengths of the segments
         lengths as "segments": Option<Lengths> = (ParamDefault::Required),
-        /// what tells where segments begin: a flag an element as a bit, a byte, or a byte in the paper's stripes; or each
-        /// segment's length or first element, 4 bytes
+        /// how the starts of segments are stored: one flag per element, as a bit, a byte, or a byte in the paper's
+        /// striped order; or 4 bytes per segment, for its length or its first element
         heads: Heads = "bits",
         /// how it is computed
         method: Method = "best",
@@ -182,7 +183,7 @@ impl Definition for Spec {
         ),
         Primitive::of::<Spec>(
             "segmented-scan",
-            "scans of the segments of an array, each by itself (sengupta2007)",
+            "a separate scan of each segment of an array (sengupta2007)",
             Spec::TABLE,
         ),
     ];

@@ -24,17 +24,17 @@ choice! {
     /// The lengths of segments.
     #[derive(Eq)]
     pub enum Lengths {
-        /// segments of the same length, but for the last
+        /// segments of equal length, except for the last
         Constant = "constant" main "length" {
             /// elements of a segment
             length: u64 [count(1, MAX_ELEMENTS)],
         },
-        /// a segment begins somewhere in each m elements: lengths from 1 to 2m − 1
+        /// one segment begins at a random place in every m elements: lengths from 1 to 2m − 1
         Random = "random" main "mean" {
             /// mean length m; there are ⌈elements/m⌉ segments
             mean: u64 [count(1, MAX_ELEMENTS)],
         },
-        /// each element begins a segment with probability 1/m; with flags
+        /// each element begins a segment with probability 1/m; requires heads that are flags
         Geometric = "geometric" main "mean" {
             /// mean length m
             mean: u64 [count(1, MAX_ELEMENTS)],

@@ -50,10 +50,10 @@ choice! {
         Drop = "drop",
         /// a standing wave along the rows
         Wave = "wave" main "halves" {
-            /// half-waves between the walls
+            /// number of half-waves between the walls
             halves: u64 [count(1, MOST)] = "1",
         },
-        /// a dam in the middle that breaks: high water on the left, as low on the right
+        /// a dam in the middle that breaks: the water is as high on the left as it is low on the right
         Dam = "dam",
     }
 }
@@ -62,7 +62,7 @@ choice! {
     /// How lines are solved.
     #[derive(Eq)]
     pub enum Method {
-        /// sweeps along rows and along columns; on GPUs a launch for each, three for lines that blocks do not hold
+        /// sweeps along rows and along columns; on GPUs one launch for each, or three if a line does not fit in a block
         Sweeps = "sweeps",
     }
 }
@@ -81,7 +81,7 @@ parameters! {
         scene: Scene = "drop",
         /// height of the scene, in units of the depth at rest
         amplitude: f64 [float(0.0, 10.0)] = "0.1",
-        /// cells that a small wave passes in a step
+        /// cells that a small wave crosses in a step
         courant: f64 [float(0.0, 16.0)] = "0.5",
         /// how lines are solved
         method: Method = "sweeps",
@@ -91,7 +91,7 @@ parameters! {
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "shallow-water",
-        "waves on shallow water, by tridiagonal systems along rows and columns (sengupta2007 §4.3)",
+        "waves on shallow water, computed from tridiagonal systems along rows and columns (sengupta2007 §4.3)",
         Spec::TABLE,
     )];
 

@@ -44,24 +44,24 @@ words! {
 }
 
 choice! {
-    /// The keys of the input.
+    /// How the input keys are distributed.
     pub enum Distribution {
         /// random bits
         Uniform = "uniform",
-        /// Zipf draws of n random keys, a few of them frequent
+        /// draws from n random keys by Zipf's law, which make a few of them frequent
         Zipf = "zipf" main "exponent" {
-            /// the key of rank r is drawn in proportion to r^-exponent
+            /// the key of rank r is drawn with a probability proportional to r^-exponent
             exponent: f64 [float(0.0, MAX_EXPONENT)] = "1.0",
         },
-        /// ascending already, at equal distances
+        /// already ascending, at equal distances
         Sorted = "sorted",
         /// descending, at equal distances
         Reversed = "reversed",
         /// all the same
         Equal = "equal",
-        /// draws of a few random keys
+        /// draws from a few random keys
         Few = "few" main "distinct" {
-            /// different keys
+            /// number of distinct keys
             distinct: u64 [count(1, 1 << 16)] = "16",
         },
     }
@@ -77,11 +77,11 @@ parameters! {
         key: Key = "u32",
         /// keys alone, or each with a value of this size
         values: Values = "none",
-        /// the keys of the input
+        /// how the input keys are distributed
         distribution: Distribution = "uniform",
-        /// the lowest bit that keys are sorted by
+        /// the lowest bit by which keys are sorted
         begin: u64 [count(0, 63)] = "0",
-        /// the bit behind the highest one that keys are sorted by; auto: all bits from begin on
+        /// one more than the highest bit by which keys are sorted; auto: all bits from begin upwards
         end: Option<u64> [count_or(1, 64, AUTO)] = "auto",
         /// how the keys are sorted
         asked as "method": Method = "best",
@@ -152,7 +152,7 @@ impl Spec {
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "sort",
-        "keys, alone or with values, in ascending order of their bits or of a field of them",
+        "keys, alone or with values, in ascending order of all their bits or of a field of bits",
         Spec::TABLE,
     )
     .with_method_candidates(|_, params| methods::candidates(params))

@@ -26,7 +26,7 @@ pub fn matrix(
             let made = Csr::from_words(&stored(hash)?)?;
             match made.shape() == spec.shape {
                 true => held(made, spec),
-                false => Err(Failure::Failed("the matrix has another size than the plan says".to_owned())),
+                false => Err(Failure::Failed("the size of the matrix differs from the plan".to_owned())),
             }
         }
         (None, None) => Err(Failure::Failed("the plan has no hash of the matrix".to_owned())),

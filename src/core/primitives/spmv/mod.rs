@@ -63,44 +63,44 @@ choice! {
             /// cells along each side
             side: u64 [count(0, 1625)],
         },
-        /// as many entries in each row, in independent random columns
+        /// the same number of entries in each row, in independent random columns
         Random = "random" {
-            /// rows, and columns
+            /// number of rows and of columns
             rows: u64 [count(0, MAX_ROWS)],
             /// entries in each row
             entries: u64 [count(0, MAX_ENTRIES)] = "16",
         },
-        /// all columns near the diagonal
+        /// entries in all columns near the diagonal
         Banded = "banded" {
-            /// rows, and columns
+            /// number of rows and of columns
             rows: u64 [count(0, MAX_ROWS)],
             /// columns on each side of the diagonal
             half: u64 [count(0, MAX_ROWS)] = "8",
         },
-        /// R-MAT with probabilities 0.5, 0.1, 0.1, 0.3; duplicates stay
+        /// R-MAT with probabilities 0.5, 0.1, 0.1, 0.3; duplicates are kept
         Rmat = "rmat" {
-            /// rows, as a power of two
+            /// log2 of the number of rows
             scale: u64 [count(0, 31)],
-            /// entries for each row, on average
+            /// entries per row, on average
             entries: u64 [count(0, MAX_ENTRIES)] = "16",
         },
-        /// random, but half of the rows, the first and the last among them, have no entries
+        /// random, but half of the rows, including the first and the last, have no entries
         EmptyRows = "empty-rows" {
-            /// rows, and columns
+            /// number of rows and of columns
             rows: u64 [count(0, MAX_ROWS)],
             /// entries in each of the other rows
             entries: u64 [count(0, MAX_ENTRIES)] = "4",
         },
-        /// random, but the middle row has every column
+        /// random, but the middle row has an entry in every column
         DenseRow = "dense-row" {
-            /// rows, and columns
+            /// number of rows and of columns
             rows: u64 [count(0, MAX_ROWS)],
             /// entries in each of the other rows
             entries: u64 [count(0, MAX_ENTRIES)] = "4",
         },
         /// a matrix in a file
         File = "file" main "path" {
-            /// in Matrix Market's coordinate format, also as .gz; relative to the recipe's folder
+            /// path of a file in Matrix Market's coordinate format, also as .gz; relative to the recipe's folder
             path: Elsewhere,
         },
     }

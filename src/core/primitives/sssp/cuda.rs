@@ -164,7 +164,7 @@ impl GpuJob for Sssp {
             }
             launch_over(gpu, reached, n, args![judged, self.supported, report])
         })?;
-        let changed = || (report.sum != self.sum).then(|| "the graph is not what it was".to_owned());
+        let changed = || (report.sum != self.sum).then(|| "the graph was modified during the run".to_owned());
         let mistake = report.mistake("d").or_else(changed).or_else(|| report.unchecked(n, "vertices"));
         Ok(Verdict::of(mistake, n))
     }

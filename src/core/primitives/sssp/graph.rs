@@ -38,7 +38,7 @@ pub fn of(
     };
     let made = made.map_err(|why| Failure::Failed(why.to_string()))?;
     if (made.vertices() as u64, made.arcs.len() as u64) != (spec.vertices, spec.arcs) {
-        return Err(Failure::Failed("the graph is not the one of the plan".to_owned()));
+        return Err(Failure::Failed("the graph is not the one in the plan".to_owned()));
     }
     Ok(last.insert((name, Arc::new(made))).1.clone())
 }

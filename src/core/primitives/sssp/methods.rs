@@ -40,23 +40,25 @@ choice! {
         Best = "best",
         /// each step relaxes the arcs of all vertices whose distance fell in the step before
         BellmanFord = "bellman-ford",
-        /// vertices within Δ are relaxed until none is left, all others wait in one pile (Davidson et al. 2014)
+        /// vertices within Δ are relaxed until none is left, while all others wait in one pile (Davidson et al. 2014)
         NearFar = "near-far",
-        /// vertices that wait are kept by distance, in buckets of Δ each, the last of which holds the rest; each is put
-        /// there by itself (Davidson et al. sort by bucket)
+        /// waiting vertices are kept by distance in buckets that are Δ wide; the last bucket holds the rest. Each
+        /// vertex is inserted individually (Davidson et al. sort by bucket)
         Bucketing = "bucketing" main "buckets" {
-            /// buckets, the nearest among them
+            /// number of buckets, including the nearest
             buckets: u64 [count(2, MAX_BUCKETS)] = "10",
         },
-        /// the same buckets, to which a block of a GPU distributes what it finds by a multisplit
+        /// the same buckets; a block of a GPU distributes the vertices that it finds among them by a multisplit
         Multisplit = "multisplit" main "buckets" {
-            /// buckets, the nearest among them
+            /// number of buckets, including the nearest
             buckets: u64 [count(2, MAX_BUCKETS)] = "10",
         },
-        /// near-far, where a warp or a worker goes on alone with what it finds near before all meet (bucket fusion, Zhang et al.
-        /// 2020); a worker orders what is near by eighths of Δ, and what waits by 128 buckets of that width
+        /// near-far, but a warp or worker goes on alone with the near vertices that it finds before all synchronise
+        /// (bucket fusion, Zhang et al. 2020); a worker orders near vertices by eighths of Δ and waiting ones in 128
+        /// buckets of that width
         Fusion = "fusion" main "rounds" {
-            /// rounds that a warp of a GPU goes on alone; unset: 16. Workers of processors go on until they have nothing near
+            /// rounds for which a warp of a GPU goes on alone; unset: 16. Workers on processors go on until they have
+            /// no near vertices
             rounds: Option<u64> [count(1, 1 << 20)] = unset,
         },
     }
@@ -70,10 +72,10 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
     let refused = |why: &str| Err(Refusal::NotApplicable(why.to_owned()));
     match spec.asked {
         Method::Multisplit { .. } if spec.backend.is_cpu() => {
-            refused("processors have no blocks that multisplit: use bucketing")
+            refused("multisplit needs the blocks of a GPU: use bucketing on processors")
         }
         Method::Fusion { rounds: Some(_) } if spec.backend.is_cpu() => refused(
-            "workers of processors go on alone until they have nothing near: fusion has no rounds there",
+            "fusion has no rounds on processors: their workers go on alone until they have no near vertices",
         ),
         Method::Best if spec.backend.is_cuda() && spec.connected() => {
             Ok(Method::Multisplit { buckets: BEST_BUCKETS })
@@ -102,7 +104,7 @@ impl Spec {
         }
     }
 
-    /// Buckets, the nearest among them; 1 if nothing is deferred.
+    /// Number of buckets, including the nearest; 1 if nothing is deferred.
     pub fn buckets(&self) -> u32 {
         match self.method {
             Method::Fusion { .. } if self.backend.is_cpu() => FUSED_BUCKETS,

@@ -55,31 +55,34 @@ words! {
 choice! {
     /// The graph.
     pub enum Shape {
-        /// a square grid, like roads: each vertex joined to its four neighbours, but for edges left out at random
+        /// a square grid, like roads: each vertex is joined to its four neighbours, except for edges left out at random
         Grid = "grid" main "keep" {
-            /// edges kept of every eight
+            /// how many of every eight edges are kept
             keep: u64 [count(1, 8)] = "7",
         },
-        /// a random point in each cell of a square grid, joined to those in the eight cells around it; weights are distances
-        /// in thousandths of a cell
+        /// a random point in each cell of a square grid, joined to the points in the eight surrounding cells; weights
+        /// are distances in thousandths of a cell
         Geometric = "geometric",
         /// a path through all vertices
         Line = "line",
         /// edges from each vertex to random ones
         Random = "random" main "edges" {
-            /// edges per vertex, each an arc in both directions
+            /// edges per vertex; each edge is an arc in both directions
             edges: u64 [count(1, 1 << 20)] = "8",
         },
         /// R-MAT (0.5, 0.1, 0.1, 0.3): few vertices have most of the edges (ashkiani2017, footnote 10)
         Rmat = "rmat" main "edges" {
-            /// edges per vertex of the next power of two, each an arc in both directions
+            /// edges per vertex, with vertices counted up to the next power of two; each edge is an arc in both
+            /// directions
             edges: u64 [count(1, 1 << 20)] = "8",
         },
         /// a graph in a file
         File = "file" main "path" {
-            /// a DIMACS .gr file, or a list of edges .el or .wel, or one of these as .gz; relative to the recipe's folder
+            /// path of a DIMACS .gr file or of a list of edges (.el or .wel), also as .gz; relative to the recipe's
+            /// folder
             path: Elsewhere,
-            /// both: each listed edge is an arc in both directions, as in ashkiani2017's Table 9; given: as it is listed
+            /// both: each listed edge is an arc in both directions, as in ashkiani2017's Table 9; given: in the listed
+            /// direction only
             directions: Listed = "both",
         },
     }
@@ -91,14 +94,16 @@ parameters! {
     pub struct Spec {
         /// the graph
         graph: Shape = "rmat",
-        /// vertices; of a graph in a file as many as it has
+        /// number of vertices; a graph in a file has its own
         vertices: u64 [count(1, MAX_VERTICES)] = (ParamDefault::RequiredUnless { key: "graph", variants: &["file"] }),
-        /// weights are random integers from 0 to this; of a graph in a file those that it leaves open
+        /// the largest weight: weights are random integers from 0 to this; in a graph in a file, those that the file
+        /// leaves open
         heaviest: u64 [count(0, MAX_WEIGHT)] = "1000",
-        /// the vertex from which distances count; unset: the first of those that the most arcs leave
+        /// the vertex from which distances are measured; unset: the first of those with the most outgoing arcs
         source: Option<u64> [count(0, MAX_VERTICES - 1)] = unset,
-        /// Δ; unset: 32 times the mean weight over the mean number of arcs per vertex, 256 times if warps of a GPU go on
-        /// alone; for eight arcs per vertex and more 4 times on GPUs and 2 times on processors
+        /// Δ; unset: a multiple of the mean weight divided by the mean number of arcs per vertex. The multiple is 32,
+        /// or 256 if the warps of a GPU go on alone; with eight or more arcs per vertex it is 4 on GPUs and 2 on
+        /// processors
         delta: Option<u64> [count(1, u32::MAX as u64)] = unset,
         /// how it is computed
         asked as "method": Method = "best",
@@ -197,7 +202,7 @@ impl Spec {
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "sssp",
-        "the distances of all vertices of a graph from one of them (ashkiani2017 §7.2)",
+        "the distances from one vertex of a graph to all others (ashkiani2017 §7.2)",
         Spec::TABLE,
     )
     .with_derived_params(completed)

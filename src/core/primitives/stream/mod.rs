@@ -64,7 +64,7 @@ choice! {
     pub enum Method {
         /// ordinary stores
         Direct = "direct",
-        /// non-temporal stores, on CPUs
+        /// non-temporal stores (CPUs)
         Streaming = "streaming",
     }
 }

@@ -80,11 +80,13 @@ parameters! {
         systems: u64 [count(1, (1 << 31) - 1)] = "1",
         /// type of the elements
         ty as "type": Type = "f32",
-        /// strided: the rows of a system are neighbours in memory; interleaved: equal rows of all systems are
+        /// strided: consecutive rows of a system are neighbours in memory; interleaved: the same row of consecutive
+        /// systems
         layout: Layout = "strided",
-        /// dominant: |b| exceeds |a| + |c| by a quarter at least; laplace: −1, 2, −1; zero-pivot, nan: dominant, but one system begins with b = 0, or with d that is not a number
+        /// dominant: |b| exceeds |a| + |c| by at least a quarter; laplace: −1, 2, −1; zero-pivot and nan: dominant, but
+        /// one system begins with b = 0 or with d = NaN
         inputs: Inputs = "dominant",
-        /// how they are solved
+        /// how the systems are solved
         asked as "method": Method = "best",
     }
     with {
@@ -104,7 +106,7 @@ impl Definition for Spec {
         let mut spec = Spec::of_table(params, seed)?;
         params::bytes("rows", &[spec.rows, spec.systems, spec.element()])?;
         if spec.count() > MOST {
-            let all = format!("{} rows of all systems; accepted: at most {MOST}", spec.count());
+            let all = format!("{} rows in all systems together; accepted: at most {MOST}", spec.count());
             return Err(Refusal::invalid("systems", all));
         }
         spec.method = methods::chosen(&spec)?;
@@ -231,8 +233,9 @@ impl Spec {
     /// The mistake of a system in which a pivot of 0 or a NaN was planted, if it has wrong rows and nothing says so.
     fn silent(&self, wrong: u64, flagged: u64) -> Option<String> {
         let system = self.planted()?;
-        (wrong > 0 && flagged == 0)
-            .then(|| format!("{wrong} rows of system {system} are wrong, and all its values are numbers"))
+        (wrong > 0 && flagged == 0).then(|| {
+            format!("{wrong} rows of system {system} are wrong, although all its values are numbers")
+        })
     }
 }
 
@@ -286,7 +289,7 @@ mod tests {
         x[9..18].fill(1.0);
         assert_eq!(
             check(&x).expect_err("wrong"),
-            "9 rows of system 1 are wrong, and all its values are numbers"
+            "9 rows of system 1 are wrong, although all its values are numbers"
         );
     }
 

@@ -143,7 +143,7 @@ impl Program {
         let _ = self.child.kill();
         match self.ended(KILLED) {
             Some(_) => "killed".to_owned(),
-            None => "killed, and not gone yet: a driver holds it".to_owned(),
+            None => "killed, but not gone yet: a driver holds it".to_owned(),
         }
     }
 

@@ -259,7 +259,7 @@ fn what_is_under_the_cursor_is_copied() {
     let mut app = listed(root.path(), PLAIN);
     let folder = app.state.runs.selected().expect("a run").path.clone();
     assert_eq!(copied(&mut app), folder.display().to_string());
-    assert!(notice(&app).contains("where the terminal allows it"), "{}", notice(&app));
+    assert!(notice(&app).contains("if the terminal allows it"), "{}", notice(&app));
     press(&mut app, KeyCode::Tab);
     assert_eq!(
         (app.state.focus, copied(&mut app).as_str()),

@@ -30,7 +30,7 @@ fn a_run_that_was_chosen_lies_under_the_chart_until_it_is_withdrawn() {
     let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "jb");
-    assert_eq!(notice(&app), "baseline: 20261120-223758-passes, under the chart of the next run");
+    assert_eq!(notice(&app), "baseline: 20261120-223758-passes, behind the chart of the next run");
     typed(&mut app, "k");
     press(&mut app, KeyCode::Enter);
     assert_eq!(laid(&app), Some(("20261120-223758-passes".to_owned(), 7)));
@@ -58,7 +58,7 @@ fn a_run_does_not_lie_under_itself_and_one_of_another_seed_is_called_so() {
     assert_eq!(laid(&app), None);
     press(&mut app, KeyCode::Esc);
     typed(&mut app, "bb");
-    let under_others = "baseline: 20261121-080000-passes, under other runs; it is the one that is shown";
+    let under_others = "baseline: 20261121-080000-passes, behind other runs; this one is shown itself";
     assert_eq!((laid(&app), notice(&app)), (None, under_others));
     press(&mut app, KeyCode::Esc);
     let runs = ["20261119-101500-passes", "20261120-223758-passes"];

@@ -76,7 +76,7 @@ fn a_run_that_goes_on_is_read_at_the_desk() {
     key(&mut app);
     assert_eq!((notice(&app), runner.starts()), ("reading the run …", 0));
     key(&mut app);
-    assert_eq!((notice(&app), runner.starts()), ("the run is being read already", 0));
+    assert_eq!((notice(&app), runner.starts()), ("the run is already being read", 0));
     for _ in 0..6000 {
         app.receive(NOW);
         if runner.starts() > 0 {

@@ -163,7 +163,7 @@ impl Kernel {
     fn allow_shared(&self, bytes: u32, facts: &GpuFacts) -> Result<(), Failure> {
         if bytes > facts.shared_per_block {
             return Err(Failure::NotApplicable(format!(
-                "needs {bytes} bytes of shared memory per block, {} there",
+                "needs {bytes} bytes of shared memory per block, but there are {}",
                 facts.shared_per_block
             )));
         }

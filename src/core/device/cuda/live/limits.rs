@@ -85,7 +85,7 @@ impl Gpu {
             let most = crate::case::units::fmt_bytes(facts.persisting_l2);
             let reason = match facts.persisting_l2 {
                 0 => "this GPU cannot set aside part of its L2".to_owned(),
-                _ => format!("persist: this GPU sets at most {most} of its L2 aside"),
+                _ => format!("persist: this GPU can set aside at most {most} of its L2"),
             };
             return Err(Failure::NotApplicable(reason));
         }

@@ -18,7 +18,7 @@ pub(super) fn check(text: &str, facts: &GpuFacts) -> Result<(), Failure> {
     let (major, minor) = facts.compute_capability;
     if target > 10 * major + minor {
         return Err(Failure::NotApplicable(format!(
-            "the kernels need compute capability {}.{}, {} has {major}.{minor}",
+            "the kernels need compute capability {}.{}, but {} has {major}.{minor}",
             target / 10,
             target % 10,
             facts.name
@@ -36,7 +36,7 @@ pub(super) fn too_new(text: &str, facts: &GpuFacts) -> Failure {
     let (driver_major, driver_minor) = facts.driver_cuda;
     let (newest_major, newest_minor) = newest_for(facts.driver_cuda);
     Failure::NotApplicable(format!(
-        "the kernels are PTX {major}.{minor}, the driver (CUDA {driver_major}.{driver_minor}) takes PTX up to \
+        "the kernels are PTX {major}.{minor}, but the driver (CUDA {driver_major}.{driver_minor}) takes PTX up to \
          {newest_major}.{newest_minor}: a newer driver is needed"
     ))
 }

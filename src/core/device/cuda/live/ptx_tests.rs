@@ -70,7 +70,7 @@ fn names_both_versions_when_the_driver_is_too_old() {
     assert_eq!(
         failure,
         Failure::NotApplicable(
-            "the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed"
+            "the kernels are PTX 9.0, but the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed"
                 .into()
         )
     );
@@ -81,7 +81,7 @@ fn names_both_versions_when_the_driver_is_too_old() {
 #[test]
 fn a_device_older_than_the_target_is_refused() {
     let failure = check(TEXT, &facts((13, 0), (7, 0))).unwrap_err();
-    assert_eq!(failure.to_string(), "n/a: the kernels need compute capability 7.5, Test GPU has 7.0");
+    assert_eq!(failure.to_string(), "n/a: the kernels need compute capability 7.5, but Test GPU has 7.0");
     assert_eq!(check(&TEXT.replace("sm_75", "sm_90a"), &facts((13, 0), (9, 0))), Ok(()));
 }
 

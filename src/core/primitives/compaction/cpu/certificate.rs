@@ -69,7 +69,7 @@ fn copied(case: &Compaction, k: u64) -> Result<(), String> {
 fn source(case: &Compaction, k: u64) -> Result<u64, String> {
     let found = found(case, k);
     let i = case.inputs.index(found);
-    require(i < case.spec.elements, || format!("out[{k}] is {found:#x}, which in does not have"))?;
+    require(i < case.spec.elements, || format!("out[{k}] is {found:#x}, which is not an element of in"))?;
     Ok(i)
 }
 

@@ -205,7 +205,7 @@ impl GpuJob for GatherScatter {
         let Locations { checksum, starts, .. } = &self.arrays.locations;
         let other = checksum
             .is_some_and(|sum| sum != finding.sum)
-            .then(|| "L on the device is not the array that was brought: its checksum differs".to_owned());
+            .then(|| "L on the device is not the given array: its checksum differs".to_owned());
         let repeated = || {
             let distinct = finding.touched;
             (starts.is_some() && distinct != n)

@@ -27,7 +27,7 @@ choice! {
     pub enum Method {
         /// one scan of L
         Direct = "direct",
-        /// one scan of L; R_out is written with non-temporal stores, on CPUs
+        /// one scan of L; R_out is written with non-temporal stores (CPUs)
         Streaming = "streaming",
         /// several scans of L, each moving the tuples of one chunk (he2007 §3.4)
         Multipass = "multipass" {
@@ -36,20 +36,21 @@ choice! {
         },
         /// the multi-pass scheme on each segment of L (he2007 Fig. 10)
         Segmented = "segmented" {
-            /// parts of L, one after another (he2007's #bin)
+            /// contiguous parts of L, processed one after another (he2007's #bin)
             segments: u64 [count(1, 1 << 40)],
             /// scans of L, each for one chunk of the randomly accessed array (he2007's nChunk)
             passes: u64 [count(1, MAX_PASSES)],
         },
-        /// L and R_in are partitioned by the high bits of L, then written chunk by chunk
+        /// L and R_in are partitioned by the high bits of L; then R_out is written chunk by chunk
         Partitioned = "partitioned" {
-            /// high bits of a location that tell the chunks of R_out apart; unset: as few as let a chunk fit fast
-            /// memory
+            /// number of high bits of a location that select its chunk of R_out; unset: the fewest with which a chunk
+            /// fits in fast memory
             bits: Option<u64> [count(1, partitioned::MAX_BITS)] = unset,
-            /// passes that partition by those bits; unset: as few as keep a pass's buffers in fast memory
+            /// number of partitioning passes over those bits; unset: the fewest with which a pass's buffers stay in
+            /// fast memory
             passes: Option<u64> [count(1, partitioned::MAX_PASSES)] = unset,
         },
-        /// the method that the model `sector` expects to be the fastest, from the device's profile
+        /// the method that the model `sector` predicts to be fastest, from the device's profile
         Auto = "auto",
     }
 }

@@ -119,7 +119,7 @@ pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Fail
     let (segments, passes) = spec.method.segments_and_passes();
     let launches = segments.saturating_mul(passes);
     if launches > MAX_LAUNCHES {
-        return Err(Failure::NotApplicable(format!("{launches} launches, at most {MAX_LAUNCHES}")));
+        return Err(Failure::NotApplicable(format!("{launches} launches; accepted: at most {MAX_LAUNCHES}")));
     }
     let scheme = Scheme { moves: spec.moves(), tuples: spec.tuples, segments, passes };
     let mut all = scheme.spans();

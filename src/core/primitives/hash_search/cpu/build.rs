@@ -89,6 +89,6 @@ impl HashBuild {
     /// Reports the record in a slot if it is in another slot, too.
     fn twice(&self, at: usize, seen: &Bitmap) -> Option<String> {
         let id = id_of(self.table.slot(at).load(Ordering::Relaxed));
-        (id != NO_ID && seen.set(id as usize)).then(|| format!("record {id} is twice in the table"))
+        (id != NO_ID && seen.set(id as usize)).then(|| format!("record {id} is in the table twice"))
     }
 }

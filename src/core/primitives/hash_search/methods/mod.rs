@@ -39,26 +39,29 @@ choice! {
     /// How a search is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// on GPUs partitioned for at least 16 Mi keys and a table that exceeds the second-level cache, otherwise direct
+        /// on GPUs: partitioned if there are at least 16 Mi keys and the table exceeds the L2 cache; in all other cases
+        /// direct
         Best = "best",
-        /// each key looks into its buckets
+        /// each key is looked up in its buckets
         Direct = "direct",
-        /// the keys are partitioned by the bits of their hash that select a part of the table, which stays in cache
-        /// while the keys of that part look into their buckets
+        /// the keys are partitioned by those bits of their hash that select a part of the table; a part stays in cache
+        /// while its keys are looked up
         Partitioned = "partitioned" {
-            /// restored: result q is key q's; free: results in the order of the partitions, each beside its q
+            /// restored: result q belongs to key q; free: results are in the order of the partitions, each beside its q
             order: Order = "restored",
-            /// partitions, as a power of two; unset: parts of at most 8 MiB of the table (CPUs: 1 MiB), as far as possible
+            /// log2 of the number of partitions; unset: enough for parts of at most 8 MiB of the table (CPUs: 1 MiB),
+            /// as far as possible
             bits: Option<u64> [count(1, MAX_BITS)] = unset,
         },
         /// headers and chains: matches are counted, the counts summed, ids written, and records gathered by their
         /// ids in passes (he2007 §4.2)
         He2007 = "he2007" {
-            /// passes of the gather, each over a chunk of the records; unset: the paper's 16 (CPUs: chunks of 1 MiB)
+            /// passes of the gather, each over a chunk of the records; unset: 16, as in the paper (CPUs: chunks of 1
+            /// MiB)
             passes: Option<u64> [count(1, MAX_PASSES)] = unset,
         },
-        /// the method that the model `sector` expects to be the fastest, from the device's profile: direct, partitioned, or
-        /// he2007 with 1 to 64 passes
+        /// the method that the model `sector` predicts to be fastest, from the device's profile: direct, partitioned,
+        /// or he2007 with 1 to 64 passes
         Auto = "auto",
     }
 }
@@ -67,16 +70,17 @@ choice! {
     /// How a table is built.
     #[derive(Eq)]
     pub enum BuildMethod {
-        /// on GPUs partitioned for a table that exceeds the second-level cache, otherwise atomics
+        /// on GPUs: partitioned if the table exceeds the L2 cache; in all other cases atomics
         Best = "best",
         /// each record is put into one of its buckets by atomic operations
         Atomics = "atomics",
-        /// the same, once the records are partitioned by the part of the table that they belong to
+        /// as atomics, after the records have been partitioned by the part of the table to which they belong
         Partitioned = "partitioned" {
-            /// partitions, as a power of two; unset: parts of at most 8 MiB of the table (CPUs: 1 MiB), as far as possible
+            /// log2 of the number of partitions; unset: enough for parts of at most 8 MiB of the table (CPUs: 1 MiB),
+            /// as far as possible
             bits: Option<u64> [count(1, MAX_BITS)] = unset,
         },
-        /// the method that the model `sector` expects to be the fastest, from the device's profile
+        /// the method that the model `sector` predicts to be fastest, from the device's profile
         Auto = "auto",
     }
 }

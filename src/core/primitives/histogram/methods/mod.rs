@@ -27,10 +27,10 @@ choice! {
     pub enum Method {
         /// ours: as many copies of the counts as fit in cache or shared memory
         Best = "best",
-        /// warps vote on each bit of their elements' bins (ashkiani2017 Algorithm 2), on GPUs, up to 256 bins
+        /// GPUs, up to 256 bins: warps vote on each bit of their elements' bins (ashkiani2017 Algorithm 2)
         Ballot = "ballot" main "ending" {
-            /// atomics: the counts of 2^16 elements are added to the result in place; reduction: they are stored, and
-            /// each bin's summed (ashkiani2017 §7.3)
+            /// how the counts of every 2^16 elements are combined: atomics adds them to the result in place; reduction
+            /// stores them, then sums those of each bin (ashkiani2017 §7.3)
             ending: Ending = "atomics",
         },
     }

@@ -82,7 +82,8 @@ fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     let way = way(spec);
     if way.number == Number::Any {
         return Err(
-            "the single pass calls this bucket function for each key, whose cost no model covers".to_owned()
+            "no model covers the cost of this bucket function, which the single pass calls for each key"
+                .to_owned(),
         );
     }
     let Some(Rounds { bits, .. }) = Rounds::of(spec) else {

@@ -27,45 +27,48 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// ours: on CPUs write-combining; on GPUs fused, but rb-sort of keys alone among more than 4 splitters, and by
-        /// splitters or hashes above 256 buckets
+        /// ours: write-combining on CPUs; fused on GPUs, except rb-sort for `range` with more than 4 buckets and no
+        /// values, and for `range` or `hash` with more than 256 buckets
         Best = "best",
         /// CPUs: every thread counts its keys, then stores each where it belongs
         Direct = "direct",
-        /// CPUs: the same, but keys of a bucket gather in cache and leave it in whole lines by streaming stores
+        /// CPUs: as direct, but the keys of a bucket are collected in cache and leave it as whole lines, by streaming
+        /// stores
         WriteCombining = "write-combining",
-        /// GPUs: a stable split in two by each bit of the buckets' numbers, with a scan of flags (ashkiani2017 §3.2)
+        /// GPUs: a stable two-way split by each bit of the bucket numbers, with a scan of flags (ashkiani2017 §3.2)
         ScanSplit = "scan-split",
-        /// GPUs: a radix sort of the buckets' numbers, with key, pair or a pair's place (ashkiani2017 §3.3)
+        /// GPUs: a radix sort of the bucket numbers, which carry the key, the pair or the pair's place (ashkiani2017
+        /// §3.3)
         RbSort = "rb-sort",
-        /// GPUs: a count of every tile, then one pass that reorders tiles and stores their runs; above 256 buckets
-        /// two rounds by digits of the number of a delta-bucket or field (ashkiani2017 §6.3)
+        /// GPUs: every tile is counted, then one pass reorders the tiles and stores their runs; above 256 buckets,
+        /// delta-buckets and identity take two rounds, each by a digit of the bucket number (ashkiani2017 §6.3)
         Fused = "fused",
-        /// GPUs: warps count their windows by voting, a scan, warps store (ashkiani2017 Algorithm 1); up to 256 buckets
+        /// GPUs, up to 256 buckets: warps count their windows by voting, the counts are scanned, and the warps store
+        /// (ashkiani2017 Algorithm 1)
         Dms = "dms" {
-            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            /// warps per block, a power of two; auto: 8, as in the paper, or 4 for key-only bms with at most 32 buckets
             warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
-            /// windows of 32 keys of a warp, its subproblem; auto: the paper's 4
+            /// windows of 32 keys in a warp's subproblem; auto: 4, as in the paper
             windows: Option<u64> [count_or(1, MOST_DIRECT_WINDOWS, AUTO)] = "auto",
         },
-        /// GPUs: as dms, but a warp orders the keys of a tile by their buckets before it stores them (§5.6.1)
+        /// GPUs: as dms, but a warp orders the keys of a tile by bucket before it stores them (§5.6.1)
         Wms = "wms" {
-            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            /// warps per block, a power of two; auto: 8, as in the paper, or 4 for key-only bms with at most 32 buckets
             warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
-            /// windows of 32 keys that a warp has of a tile; auto: the paper's 4, or 7 for bms without values up to
-            /// 32 buckets
+            /// windows of 32 keys in a warp's share of a tile; auto: 4, as in the paper, or 7 for key-only bms with at
+            /// most 32 buckets
             windows: Option<u64> [count_or(1, MOST_WINDOWS, AUTO)] = "auto",
-            /// tiles of a subproblem, one after another: of a warp (wms) or of a block (bms)
+            /// tiles in the subproblem of a warp (wms) or block (bms), processed one after another
             tiles: u64 [count(1, MOST_TILES)] = "1",
         },
-        /// GPUs: as wms, but subproblems and tiles are blocks' (§5.6.2)
+        /// GPUs: as wms, but a subproblem and its tiles belong to a block (§5.6.2)
         Bms = "bms" {
-            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            /// warps per block, a power of two; auto: 8, as in the paper, or 4 for key-only bms with at most 32 buckets
             warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
-            /// windows of 32 keys that a warp has of a tile; auto: the paper's 4, or 7 for bms without values up to
-            /// 32 buckets
+            /// windows of 32 keys in a warp's share of a tile; auto: 4, as in the paper, or 7 for key-only bms with at
+            /// most 32 buckets
             windows: Option<u64> [count_or(1, MOST_WINDOWS, AUTO)] = "auto",
-            /// tiles of a subproblem, one after another: of a warp (wms) or of a block (bms)
+            /// tiles in the subproblem of a warp (wms) or block (bms), processed one after another
             tiles: u64 [count(1, MOST_TILES)] = "1",
         },
     }
@@ -107,8 +110,8 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
             ))
         }
         Method::Fused if !fused::has_digits(spec) => {
-            let digits = "above 256 buckets fused goes by digits of the bucket's number, which this function does \
-                          not have without the number: rb-sort keeps it";
+            let digits = "above 256 buckets, fused splits by digits of the bucket number, which this bucket function \
+                          cannot compute separately; use rb-sort, which keeps the whole number";
             not_applicable(digits.to_owned())
         }
         _ => Ok(()),

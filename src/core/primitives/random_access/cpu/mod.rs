@@ -133,7 +133,7 @@ impl RandomAccess {
             Ok(if found.sum != wanted.sum {
                 Some(format!("the sum of thread {at} is {:#x}, not {:#x}", found.sum, wanted.sum))
             } else if found.fold != wanted.fold {
-                Some(format!("thread {at} has read the right elements in a wrong order"))
+                Some(format!("thread {at} has read the right elements in the wrong order"))
             } else {
                 None
             })
@@ -158,7 +158,7 @@ impl RandomAccess {
                     let found = self.found(j as u64, w);
                     let right = if visited { spec.is_written(found, x, w, most) } else { found == poison };
                     let expected = if visited { x } else { poison };
-                    (!right).then(|| format!("a[{j}] word {w} is {found:#x}, where {expected:#x} belongs"))
+                    (!right).then(|| format!("a[{j}] word {w} is {found:#x} instead of {expected:#x}"))
                 })
             })
         })

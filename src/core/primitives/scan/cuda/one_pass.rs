@@ -110,7 +110,7 @@ impl OnePass {
     /// Queues a scan, if there are any elements.
     pub fn execute(&mut self, gpu: &Gpu, launch: Launch) -> Result<(), Failure> {
         let many =
-            |_| Failure::NotApplicable(format!("{} elements are more tiles than a grid has", launch.n));
+            |_| Failure::NotApplicable(format!("{} elements need more tiles than a grid has", launch.n));
         let tiles = u32::try_from(self.variant.tiles(launch.n)).map_err(many)?;
         if tiles == 0 {
             return Ok(());

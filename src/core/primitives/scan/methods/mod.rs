@@ -16,16 +16,16 @@ choice! {
     pub enum Method {
         /// ours: spine on GPUs, lookback on CPUs
         Best = "best",
-        /// GPUs: one pass over memory: one block, the spine, scans the tiles' sums, while the others wait for one word
-        /// each
+        /// GPUs, single pass over memory: one block (the spine) scans the tile sums while every other block waits for a
+        /// single word from it
         Spine = "spine",
-        /// one pass over memory: each tile takes the prefix of the tiles before it, on GPUs by decoupled look-back
+        /// single pass over memory: each tile obtains the prefix of the tiles before it, on GPUs by decoupled look-back
         Lookback = "lookback",
-        /// CPUs: every thread reduces its part, then scans it from the sum of those before
+        /// CPUs: every thread reduces its part, then scans it, starting from the sum of the parts before it
         TwoPass = "two-pass",
         /// GPUs: reduce and down-sweep in blocks of 128 threads, level by level (sengupta2007 Algorithms 1 to 5)
         Sengupta2007 = "sengupta2007" {
-            /// 2, or 8: Fig. 5's scan, and its fast scan
+            /// 2 for the scan of Fig. 5, 8 for its fast scan
             elements_per_thread as "elements-per-thread": u64 [count(2, 8)] = "2",
         },
     }

@@ -30,10 +30,10 @@ fn out_of_order(sort: &Sort, i: usize) -> Option<String> {
     let field = sort.spec.digits(8);
     let (before, this) = (sort.output.key(i.checked_sub(1)?), sort.output.key(i));
     match field.field(before).cmp(&field.field(this)) {
-        std::cmp::Ordering::Greater => Some(format!("keys[{i}] is {this:#x} behind {before:#x}")),
+        std::cmp::Ordering::Greater => Some(format!("keys[{i}] is {this:#x}, but follows {before:#x}")),
         std::cmp::Ordering::Equal if sort.spec.value() > 0 && origin(sort, i - 1) >= origin(sort, i) => {
             let (from, to) = (origin(sort, i - 1), origin(sort, i));
-            Some(format!("keys[{i}] was at {to} in the input, the equal key before it at {from}"))
+            Some(format!("keys[{i}] was at {to} in the input, but the equal key before it was at {from}"))
         }
         _ => None,
     }
@@ -62,7 +62,7 @@ fn origins(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, 
         for i in block {
             let (from, key) = (origin(sort, i), sort.output.key(i));
             if from >= n || source.at(from) != key {
-                return Some(format!("the value beside keys[{i}], {key:#x}, is of no such key"));
+                return Some(format!("the value beside keys[{i}] does not belong to its key, {key:#x}"));
             }
             mine += u64::from(!touched.set(from as usize));
         }

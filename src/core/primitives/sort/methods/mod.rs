@@ -21,61 +21,63 @@ choice! {
     pub enum Method {
         /// ours: onesweep on GPUs; on CPUs msd, or lsd for at most 2^16 keys
         Best = "best",
-        /// GPUs: a histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once; a
-        /// digit that all keys have in common takes no pass; from 2^22 keys on blocks have 128 KiB of shared memory
+        /// GPUs: one histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once;
+        /// a digit that is the same in all keys takes no pass; with 2^22 keys or more, blocks have 128 KiB of shared
+        /// memory
         Onesweep = "onesweep" main "tile" {
-            /// keys that a block orders at once: 2,048 (small), about 4,096 to 8,192 (medium), up to 16,384 (large); auto:
-            /// larger ones for more keys
+            /// keys that a block orders at once: 2,048 (small), about 4,096 to 8,192 (medium), up to 16,384 (large);
+            /// auto: the more keys, the larger
             tile: Tile = "auto",
         },
-        /// CPUs: a stable split by each digit of 8 bits, the lowest first, with combined writes
+        /// CPUs: a stable split by each digit of 8 bits, the lowest first, with write combining
         Lsd = "lsd",
-        /// CPUs: one split of all keys by their highest digit, with combined writes; then each worker sorts parts that
-        /// fit in its cache, digit by digit, or in networks (keys of 32 bits alone, with AVX-512); as lsd where one part
-        /// has more keys than a worker's share
+        /// CPUs: one split of all keys by their highest digit, with write combining; then each worker sorts parts that
+        /// fit in its cache, digit by digit or, for 32-bit keys without values and with AVX-512, by sorting networks;
+        /// if one part has more keys than a worker's share, all keys are sorted as by lsd
         Msd = "msd",
-        /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): on GPUs as bms or fused, on CPUs
-        /// as write-combining
+        /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): by bms or fused on GPUs, by
+        /// write-combining on CPUs
         MultisplitLsd = "multisplit-lsd" main "radix" {
-            /// bits of a digit; the last digit has those that are left
+            /// bits per digit; the last digit has the bits that remain
             radix: u64 [count(1, 8)] = "7",
             /// GPUs: the method of the multisplits
             by: Splits = "bms",
-            /// how GPUs find a key's digit: shift: ⌊u / 2^kr⌋ mod 2^r by a shift; division: by an integer division, as the
-            /// paper's delta-buckets, which bms alone has
+            /// how GPUs compute a key's digit ⌊u / 2^kr⌋ mod 2^r: by a shift or, with bms only, by an integer division
+            /// like that of the paper's delta-buckets
             found: Found = "shift",
         },
         /// a stable split by each bit, the lowest first (sengupta2007 §5)
         SplitRadix = "split-radix" main "scope" {
-            /// global: of all keys, bit after bit; block: of tiles that fit in a block's shared memory, on CPUs in a cache,
-            /// which are then merged, two sorted runs at a time, by merge path (the paper merges bitonically)
+            /// global: all keys are split, bit by bit; block: tiles that fit in a block's shared memory (CPUs: in a
+            /// cache) are split, and pairs of sorted runs are then merged by merge path (the paper merges bitonically)
             scope: Scope = "global",
         },
-        /// tiles as those of split-radix, each sorted in passes of segmented scans, which part every segment at its first
-        /// key, and then merged (sengupta2007 §4.1)
+        /// tiles like those of split-radix are sorted in passes of segmented scans that split every segment by its
+        /// first key, and then merged (sengupta2007 §4.1)
         Quicksort = "quicksort" main "passes" {
-            /// passes at most; a tile that is not in order by then is sorted by splits
+            /// maximum number of passes; a tile that is not in order by then is sorted by splits
             passes: u64 [count(1, 1 << 16)] = "128",
         },
-        /// he2007 §4.1: phases that split each part by its next highest bits, each a histogram with one-byte counters of
-        /// threads, a prefix sum and a multi-pass scatter, until parts have at most 4096 keys; GPUs sort these by bitonic
-        /// sort in shared memory; on CPUs each thread sorts its share so, the parts digit by digit in its cache, and all
-        /// merge the shares
+        /// he2007 §4.1: each phase splits every part by its next highest bits, with a histogram in one-byte counters
+        /// per thread, a prefix sum and a multi-pass scatter, until parts have at most 4096 keys. GPUs sort these parts
+        /// by bitonic sort in shared memory; on CPUs each thread sorts its share this way, its parts digit by digit in
+        /// cache, and all threads merge the shares
         He2007Msd = "he2007-msd" {
-            /// bits of a phase; unset: the paper's 5 on GPUs, 6 on CPUs
+            /// bits per phase; unset: as in the paper, 5 on GPUs and 6 on CPUs
             bits: Option<u64> [count(1, 8)] = unset,
-            /// GPUs: passes of each scatter, each over a chunk of the output; 1: off
+            /// GPUs: passes of each scatter, one for each chunk of the output; 1: no division into chunks
             passes: u64 [count(1, 64)] = "4",
-            /// CPUs: cache: phases of so few bits that the parts' ends stay in cache; none: a single phase with the bits of all
+            /// CPUs: cache: phases have so few bits that the write positions of all parts stay in cache; none: a single
+            /// phase has the bits of all phases
             optimised: Optimised = "cache",
         },
-        /// the bitonic sorting network of all keys, in cache or shared memory where its spans fit; values follow their keys
-        /// at the end, and equal keys are compared by their places
+        /// a bitonic sorting network over all keys, in cache or shared memory where its spans fit; equal keys are
+        /// compared by their places, and values are gathered at the end
         Bitonic = "bitonic",
-        /// CPUs: the standard library's unstable sort of keys alone, which one thread computes
+        /// CPUs: the standard library's unstable sort, of keys without values, by one thread
         Library = "library",
-        /// GPUs: the method that the model `sector` expects to be the fastest, from the device's profile: onesweep, or
-        /// multisplit-lsd by 4 to 8 bits
+        /// GPUs: the method that the model `sector` predicts to be fastest, from the device's profile: onesweep, or
+        /// multisplit-lsd with digits of 4 to 8 bits
         Auto = "auto",
     }
 }
@@ -163,10 +165,10 @@ pub fn refusal(spec: &Spec) -> Option<&'static str> {
         Method::MultisplitLsd { by, found: Found::Division, .. }
             if by != Splits::Bms || spec.backend.is_cpu() =>
         {
-            Some("only bms on GPUs divides")
+            Some("only bms on GPUs can find digits by division")
         }
         Method::Library if spec.value() > 0 || spec.digits(8).is_field(8 * spec.key_bytes()) => {
-            Some("the standard library's sort takes whole keys alone")
+            Some("the standard library's sort takes only whole keys without values")
         }
         _ => None,
     }

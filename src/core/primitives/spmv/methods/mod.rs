@@ -41,33 +41,37 @@ choice! {
     /// How it is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// on processors blocks for random rows and R-MAT if x exceeds 1 MiB; on GPUs row by threads for stencils and narrow
-        /// bands; if x exceeds the first-level cache, sorted for R-MAT, blocks for long random rows and slices for shorter
-        /// ones; row by warps from 32 entries in each row on; row for small matrices in files; otherwise balanced
+        /// on processors: blocks for random rows and R-MAT if x exceeds 1 MiB. On GPUs: row by threads for stencils and
+        /// narrow bands; if x exceeds the L1 cache, sorted for R-MAT, blocks for long random rows and slices for
+        /// shorter ones; row by warps for rows of 32 entries or more; row for small matrices in files. In all other
+        /// cases: balanced
         Best = "best",
-        /// each row by itself; on processors, threads have equal numbers of rows
+        /// each row is summed separately; on processors, threads have equal numbers of rows
         Row = "row" main "per" {
-            /// on GPUs, the threads that sum a row; unset: thread for at most 8 entries a row on average, otherwise warp
+            /// on GPUs: the threads that sum a row; unset: a thread for at most 8 entries per row on average, a warp
+            /// for more
             per: Option<Per> = unset,
         },
-        /// blocks or threads have equal shares of rows and entries together, cut within rows where necessary
+        /// blocks or threads have equal shares of the total of rows and entries, cut within rows where necessary
         Balanced = "balanced",
-        /// on GPUs: such shares with the entries of each in the order of their columns, which are gathered by fewer accesses
+        /// on GPUs: as balanced, but the entries of each share are sorted by column, so that x is gathered in fewer
+        /// accesses
         Sorted = "sorted",
-        /// on GPUs: slices of 32 rows (SELL-C-σ), sorted by length within 1024 rows; a lane for each row
+        /// on GPUs: slices of 32 rows (SELL-C-σ), sorted by length within 1024 rows; one lane per row
         Slices = "slices",
-        /// blocks of columns: on GPUs their part of x is in shared memory, where it is gathered, a lane for each row; on
-        /// processors they divide bands of at most 2^17 rows, whose entries are in the order of their columns and whose part of
-        /// y stays in the second-level cache
+        /// blocks of columns. On GPUs, a block's part of x is gathered from shared memory, with one lane per row; on
+        /// processors, bands of at most 2^17 rows are divided into blocks: the entries of a band are sorted by column,
+        /// and its part of y stays in the L2 cache
         Blocks = "blocks" main "columns" {
-            /// columns of a block; unset: as many as 160 KiB of shared memory hold (on processors, 32768)
+            /// columns per block; unset: as many as fit in 160 KiB of shared memory (on processors, 32768)
             columns: Option<u64> [count(1, 1 << 16)] = unset,
         },
-        /// products, a backward segmented scan of them, and the first of each row (sengupta2007 §4.2)
+        /// products, a backward segmented scan of the products, and the first result of each row (sengupta2007 §4.2)
         Segscan = "segscan",
-        /// products, gathered in passes over chunks of x, then sums of the products of each row (he2007 §4.3)
+        /// products, for which x is gathered in passes over its chunks, then the sum of each row's products (he2007
+        /// §4.3)
         He2007 = "he2007" main "passes" {
-            /// passes, each over a chunk of x; unset: chunks of at most 8 MiB (on processors, 1 MiB), at most 64
+            /// passes, each over a chunk of x; unset: up to 64, for chunks of at most 8 MiB (on processors, 1 MiB)
             passes: Option<u64> [count(1, 4096)] = unset,
         },
     }

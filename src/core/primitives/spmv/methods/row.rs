@@ -19,7 +19,7 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
         (Costs::of_sampled(|| in_one_pass(spec)), spec.shape.entries / spec.shape.rows.max(1));
     match per(spec) {
         Per::Thread if mean > NEIGHBOURS => costs
-            .unknown("no model covers how much the first-level cache keeps of rows that threads walk along"),
+            .unknown("no model covers how much of the rows that threads walk along stays in the L1 cache"),
         Per::Thread => costs.blocks([block(spec, BLOCK, 100.0 + 10.0 * mean as f64)]),
         // A warp for each row, however short it is.
         Per::Warp => {

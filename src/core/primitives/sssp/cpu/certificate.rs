@@ -51,8 +51,8 @@ pub fn mistake(
 
 fn told((vertex, found, most): Mistake) -> String {
     match most {
-        Some(most) => format!("d[{vertex}] is {found}; an arc, or the source, allows {most}"),
-        None => format!("d[{vertex}] is {found}, but no path is as long"),
+        Some(most) => format!("d[{vertex}] is {found}, but an arc or the source allows {most}"),
+        None => format!("d[{vertex}] is {found}, but no path has this length"),
     }
 }
 

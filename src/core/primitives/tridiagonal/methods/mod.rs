@@ -18,24 +18,28 @@ const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
 const REDUCED: [&str; 4] = ["a'", "b'", "c'", "d'"];
 
 /// Why nothing is known of the blocks of a case in which lanes of a warp read rows far apart.
-const APART: &str = "no model covers how much the caches keep of rows that threads walk along";
+const APART: &str = "no model covers how much of the rows that threads walk along stays in the caches";
 
 choice! {
-    /// How they are solved.
+    /// How the systems are solved.
     #[derive(Eq)]
     pub enum Method {
-        /// on GPUs partition, on processors thomas
+        /// partition on GPUs, thomas on processors
         Best = "best",
-        /// half of the rows remain after each step (sengupta2007 §4.3); on GPUs up to 512 rows in shared memory, more across memory
+        /// each step halves the number of rows (sengupta2007 §4.3); GPUs keep up to 512 rows in shared memory and
+        /// reduce longer systems in global memory
         CyclicReduction = "cyclic-reduction",
-        /// on GPUs: every row loses its neighbours in each step; up to 1024 rows in shared memory, more across memory
+        /// on GPUs: each step eliminates every row's neighbours; up to 1024 rows in shared memory, more in global
+        /// memory
         ParallelCyclicReduction = "parallel-cyclic-reduction",
-        /// on GPUs: each thread eliminates some rows in registers, then parallel cyclic reduction of one row of each thread
+        /// on GPUs: each thread eliminates some rows in registers; the one row left per thread is solved by parallel
+        /// cyclic reduction
         Partition = "partition" main "rows" {
-            /// rows of a thread: 8, or 16 of f32; unset: 16 of f32 in strided systems of more than 512 rows, and in interleaved ones of more than 1 Mi rows in all; otherwise 8
+            /// rows per thread: 8, or 16 for f32; unset: 16 for f32 in strided systems of more than 512 rows and in
+            /// interleaved systems of more than 1 Mi rows in total; 8 in all other cases
             rows: Option<u64> [count(8, 16)] = unset,
         },
-        /// elimination from the first row to the last and back, a system for each thread, or for each lane of a processor
+        /// elimination from the first row to the last and back; one system per thread, or per lane of a processor
         Thomas = "thomas",
     }
 }
