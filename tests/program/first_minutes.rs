@@ -99,11 +99,11 @@ fn the_lab_does_what_the_first_three_steps_say() {
     let model = Step::read(3);
     model.says("`c` measures one in 15 seconds");
     screen.keys(ESC);
-    screen.wait("no model: cpu has no profile");
+    screen.wait("cpu has no profile");
     screen.keys("c");
     screen.wait("CALIBRATING");
     screen.wait("calibrated in ");
-    screen.until("the chart has predictions", || !screen.text().contains("no model"));
+    screen.until("the chart has predictions", || !screen.text().contains("has no profile"));
     screen.keys(CTRL_C);
     assert_eq!(screen.ended(), 0);
     screen.assert_given_back();
