@@ -51,7 +51,7 @@
 //! | `nvml_wrapper` | `device::cuda`, `doctor::checks` |
 //! | `rayon` | `device::cpu` |
 //! | `mpi` | `engine::ranks` |
-//! | `serde_yaml` | `recipe`, `model` |
+//! | `serde_yaml` | `recipe::yaml` |
 //! | `plotters` | `report::svg` |
 //! | `svg2pdf` | `report::pdf` |
 //! | `maud` | `report::html` |
