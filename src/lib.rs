@@ -35,7 +35,7 @@
 //! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |
 //! | [`model`] | predicted times of cases, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `files`, `primitives`, `recipe` |
 //! | [`engine`] | the process that runs a plan; its protocol, server and ranks | `case`, `stats`, `files`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
-//! | shell | quoting for a POSIX shell, and programs on the `PATH` | nothing |
+//! | shell | quoting for a shell, and programs on the `PATH` | `case` |
 //! | [`run`] | the client of an engine, the loop that drives a plan through it, a run's folder and its records | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
 //! | [`report`] | tables, charts and the papers' figures, from records; whether two runs agree | `case`, `stats`, `files`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `shell` |
 //! | [`spatter`] | Spatter's command line: its meaning, and its output (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
@@ -51,7 +51,7 @@
 //! | `nvml_wrapper` | `device::cuda`, `doctor::checks` |
 //! | `rayon` | `device::cpu` |
 //! | `mpi` | `engine::ranks` |
-//! | `serde_yaml` | `recipe`, `model` |
+//! | `serde_yaml` | `recipe::yaml` |
 //! | `plotters` | `report::svg` |
 //! | `svg2pdf` | `report::pdf` |
 //! | `maud` | `report::html` |

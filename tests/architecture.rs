@@ -489,6 +489,31 @@ fn each_module_uses_what_its_row_allows() {
     assert!(wrong.is_empty(), "against the tables in src/lib.rs: {wrong:#?}");
 }
 
+/// Tests, too, read YAML by the module whose limits hold for all of it.
+#[test]
+fn one_file_names_the_parser_of_yaml() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut naming = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.extension() {
+                _ if path.is_dir() => folders.push(path),
+                Some(end) if end == "rs" => {
+                    let text = fs::read_to_string(&path).expect("a source");
+                    let is_code = |line: &str| !line.trim_start().starts_with("//");
+                    let names = |line: &str| line.contains("serde_yaml") && is_code(line);
+                    naming.extend(text.lines().any(names).then(|| path.clone()));
+                }
+                _ => {}
+            }
+        }
+    }
+    let names: Vec<_> =
+        naming.iter().filter_map(|path| path.strip_prefix(env!("CARGO_MANIFEST_DIR")).ok()).collect();
+    assert_eq!(names, [Path::new("src/recipe/yaml.rs")]);
+}
+
 /// A row names only rows above it, so there are no cycles.
 #[test]
 fn rows_name_only_rows_above_them() {

@@ -13,7 +13,7 @@ use clap::{Args, ValueHint};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::profiles::{compare, tell};
-use super::{CASES_FAILED, DIFFERS, out};
+use super::{CASES_FAILED, DIFFERS, copies, out};
 use crate::case::{Device, Value};
 use crate::engine::clock;
 use crate::model::Profile;
@@ -61,6 +61,9 @@ fn named(name: &str) -> Result<String, String> {
 
 /// Calibrates the devices one after another.
 pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
+    if let Some(status) = copies::refused("calibrate") {
+        return Ok(status);
+    }
     let (_, hello) = Client::spawn(engine)?;
     let targets = targets(arguments, &hello.devices)?;
     let for_one = [
@@ -240,7 +243,7 @@ fn keep(
 }
 
 fn user_folder() -> anyhow::Result<PathBuf> {
-    let folder = profiles::folder(|key| std::env::var(key).ok());
+    let folder = profiles::folder(|key| std::env::var_os(key));
     folder.context("neither XDG_DATA_HOME nor HOME is set: give --out FILE")
 }
 

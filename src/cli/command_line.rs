@@ -1,15 +1,17 @@
 //! The command line's grammar: commands with their options, and what its words ask for.
 
 use std::any::Any;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Args, ValueHint, value_parser};
 
 use super::{EXIT_STATUS, LONG_ABOUT, commands, out};
 use crate::run::client::EngineCommand;
+use crate::shell::quoted;
 
 /// Carries out a command with its own options.
 type Run = dyn Fn(&ArgMatches, Setup) -> anyhow::Result<ExitCode>;
@@ -186,6 +188,10 @@ impl Arguments {
 /// The arguments, or the exit status after printing what else the command line asked for, or what is wrong with it.
 pub fn arguments() -> Result<Arguments, ExitCode> {
     program().try_get_matches().map(Arguments::of).map_err(|asked| {
+        if asked.kind() == ErrorKind::InvalidUtf8 {
+            out::complain("scatterlab", &not_text(std::env::args_os().skip(1)));
+            return ExitCode::from(2);
+        }
         let asked = with_near_command(asked);
         let plain = asked.render().to_string();
         match asked.use_stderr() {
@@ -196,6 +202,12 @@ pub fn arguments() -> Result<Arguments, ExitCode> {
         }
         ExitCode::from(u8::try_from(asked.exit_code()).unwrap_or(2))
     })
+}
+
+/// The words of a command line that are not text, one of which stands where only text may. clap names none.
+fn not_text(words: impl Iterator<Item = OsString>) -> String {
+    let odd: Vec<String> = words.filter(|word| word.to_str().is_none()).map(quoted).collect();
+    format!("not UTF-8: {}; only names of files and folders may be so", odd.join(", "))
 }
 
 /// The error, with the command that was probably meant. clap compares letters within a window that is empty for

@@ -19,7 +19,7 @@ use crate::report::names::letter;
 use crate::report::overlay::{self, overlays};
 use crate::report::verdicts::{self, NamedRun};
 use crate::run::layout::MANIFEST;
-use crate::shell::quoted;
+use crate::shell;
 
 #[derive(Debug, Args)]
 pub struct CompareArguments {
@@ -150,7 +150,7 @@ fn show(
             let runs: Vec<&NamedRun> = std::iter::once(baseline).chain(others).collect();
             judged::key(&runs).iter().for_each(|line| out::line(line));
             for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
-                let again = arguments.runs.get(at + 1).map(|path| quoted(&path.display().to_string()));
+                let again = arguments.runs.get(at + 1).map(|path| shell::path(path));
                 let again = again.unwrap_or_default();
                 let heads = Heads { baseline: letter(0), other: letter(at + 1), again };
                 let judged = judged(baseline, other, comparison, arguments.margin, &heads);

@@ -4,7 +4,8 @@ mod profilers;
 mod traffic;
 
 use std::env;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
@@ -29,7 +30,7 @@ pub struct CountersArguments {
     cases: Vec<String>,
     /// The recipe or the run folder that contains the cases
     #[arg(required = true, value_name = "RECIPE|FOLDER", value_hint = ValueHint::AnyPath)]
-    from: String,
+    from: OsString,
     /// The recipe's backends, as for run
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     backend: Vec<String>,
@@ -41,7 +42,7 @@ pub struct CountersArguments {
 /// The source of the cases, and the means to run them.
 struct Origin {
     /// Recipe file or name of a shipped recipe, for the command line.
-    recipe: String,
+    recipe: PathBuf,
     overrides: Overrides,
     plan: Plan,
     stored: Option<Stored>,
@@ -62,7 +63,7 @@ struct Subject<'a> {
 pub fn run(arguments: &CountersArguments) -> anyhow::Result<ExitCode> {
     let origin = origin(arguments)?;
     let called = |word: &String| {
-        called(&origin.plan, word).map_err(|unknown| anyhow!("{}: {unknown}", arguments.from))
+        called(&origin.plan, word).map_err(|unknown| anyhow!("{}: {unknown}", arguments.from.display()))
     };
     let cases = arguments.cases.iter().map(called).collect::<anyhow::Result<Vec<_>>>()?;
     for (number, case) in cases.into_iter().flatten().enumerate() {
@@ -81,13 +82,13 @@ fn origin(arguments: &CountersArguments) -> anyhow::Result<Origin> {
         let source = Source::find(&arguments.from)?;
         let overrides = read_overrides(&arguments.set, &arguments.backend)?;
         let plan = source.resolve(&overrides)?;
-        return Ok(Origin { recipe: arguments.from.clone(), overrides, plan, stored: None });
+        return Ok(Origin { recipe: PathBuf::from(&arguments.from), overrides, plan, stored: None });
     }
     if !arguments.set.is_empty() || !arguments.backend.is_empty() {
         bail!("--set and --backend are for recipes; {} was run with its own", path.display());
     }
     let stored = Stored::open(path)?;
-    let (recipe, plan) = (path.join("recipe.yaml").display().to_string(), stored.manifest.plan.clone());
+    let (recipe, plan) = (path.join("recipe.yaml"), stored.manifest.plan.clone());
     let overrides = of_words(&plan.overrides)
         .with_context(|| format!("{}: what the command line changed", path.display()))?;
     Ok(Origin { recipe, overrides, plan, stored: Some(stored) })
@@ -111,9 +112,9 @@ fn of_words(words: &[String]) -> anyhow::Result<Overrides> {
 /// Refuses a case that the stored recipe no longer makes when resolved from the run's folder: the printed
 /// command line would fail.
 fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow::Result<()> {
-    let source = Source { name: origin.recipe.clone(), text: stored.recipe.clone() };
+    let source = Source { path: origin.recipe.clone(), text: stored.recipe.clone() };
     let plan = source.resolve(&origin.overrides);
-    let recipe = &origin.recipe;
+    let recipe = origin.recipe.display();
     let advice = "instead of the folder, give the recipe from which the run was made";
     match plan {
         Ok(plan) if plan.cases.iter().any(|made| made.id == case.id) => Ok(()),
@@ -163,7 +164,7 @@ impl Subject<'_> {
 /// The command line `scatterlab run RECIPE --only CASE …`, with one round.
 fn command(origin: &Origin, case: &Case) -> anyhow::Result<String> {
     let program = env::current_exe().context("cannot find out where this program is")?;
-    let mut words = vec![quoted(&program.display().to_string()), "run".to_owned(), quoted(&origin.recipe)];
+    let mut words = vec![shell::path(&program), "run".to_owned(), shell::path(&origin.recipe)];
     words.extend(shell::options(&origin.overrides.words()));
     words.extend(["--only".to_owned(), quoted(&case.id), "--set measure.rounds=1".to_owned()]);
     Ok(words.join(" "))

@@ -2,6 +2,7 @@
 
 mod recipe;
 
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,7 +32,7 @@ pub struct LocalityArguments {
     /// A file of indices (.npy, .csv, .txt, raw .u64), a list such as 0,8,16, a pattern such as
     /// UNIFORM:8:4, a recipe, or - for standard input
     #[arg(value_name = "FILE|LIST|RECIPE|-", allow_hyphen_values = true)]
-    source: String,
+    source: OsString,
     /// Size of the element that an index stands for [default: the recipe's, or 8B]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_bytes)]
     element: Option<u64>,
@@ -86,15 +87,17 @@ fn print(format: Format, arrays: &[NamedLocality]) -> anyhow::Result<()> {
 }
 
 /// Reads the arrays, each with its name.
-fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
+fn read(source: impl AsRef<OsStr>, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
     let one = |name: String, indices| vec![Array { name, indices, element: ELEMENT, note: None }];
-    let path = Path::new(source);
+    let path = Path::new(&source);
+    // What is not the name of a file is text.
+    let source = &*path.to_string_lossy();
     if source == "-" {
         return Ok(one("standard input".to_owned(), indices::read_standard_input(column)?));
     }
     let is_recipe = is_yaml(path) || is_suite(path);
     if column.is_none() && (is_recipe || (!path.exists() && shipped::find(source).is_some())) {
-        return recipe::arrays(source);
+        return recipe::arrays(path);
     }
     if path.exists() {
         return Ok(one(source.to_owned(), indices::read_argument(path, column)?));

@@ -6,6 +6,7 @@ mod command_line;
 mod accuracy;
 mod calibrate;
 mod compare;
+mod copies;
 mod counters;
 mod devices;
 mod doctor;

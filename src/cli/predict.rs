@@ -1,5 +1,6 @@
 //! `scatterlab predict`: prints the models' predictions for recipes without running them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,7 +26,7 @@ use crate::run::layout::MANIFEST;
 pub struct PredictArguments {
     /// Recipe files, or names of shipped recipes
     #[arg(required = true, value_name = "RECIPE")]
-    recipes: Vec<String>,
+    recipes: Vec<OsString>,
     #[command(flatten)]
     profile: ProfileArguments,
     #[command(flatten)]
@@ -52,7 +53,7 @@ pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Resu
     let mut output = Output::open(arguments.format, arguments.recipes.len())?;
     let set = overrides(&arguments.set, &arguments.backend)?;
     let set = Overrides { only: arguments.only.clone(), ..set };
-    let plan = |name: &String| {
+    let plan = |name: &OsString| {
         let source = Source::find(name)?;
         let plan = source.resolve(&set)?;
         Ok((source, plan))

@@ -53,7 +53,7 @@ pub fn known() -> Vec<Profile> {
 /// # Errors
 /// The reason why it cannot be written.
 pub fn keep(profile: &Profile) -> Result<PathBuf, String> {
-    let folder = profiles::folder(|key| std::env::var(key).ok());
+    let folder = profiles::folder(|key| std::env::var_os(key));
     let folder = folder.ok_or("there is no home: neither XDG_DATA_HOME nor HOME is set")?;
     let path = folder.join(format!("{}.yaml", profile.name));
     profiles::save(profile, &path, write_durably).map_err(|error| format!("{error:#}"))?;

@@ -1,7 +1,8 @@
 //! Finds recipes: files, those shipped in the binary, and Spatter's suites.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
@@ -18,19 +19,21 @@ use crate::spatter::{self, suite};
 /// A recipe's text and origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// File name or shipped name, for messages.
-    pub name: String,
+    /// The file, or the shipped name.
+    pub path: PathBuf,
     pub text: String,
 }
 
 impl Source {
     /// Finds the file with this name, or else the shipped recipe with this name, with or without `experiments/`
     /// before it and `.yaml` after it, or shortened as long as it means one recipe: `he2007/fig9`.
-    pub fn find(name: &str) -> anyhow::Result<Source> {
-        let path = Path::new(name);
+    pub fn find(name: impl AsRef<OsStr>) -> anyhow::Result<Source> {
+        let path = Path::new(&name);
+        // No shipped recipe has a name that is not text.
+        let name = &*path.to_string_lossy();
         if path.exists() && !path.is_dir() {
             let text = files::text(path, &files::RECIPE)?;
-            return Ok(Source { name: name.to_owned(), text: as_recipe(name, &text)?.into_owned() });
+            return Ok(Source { path: path.to_owned(), text: as_recipe(name, &text)?.into_owned() });
         }
         if path.is_dir() {
             bail!("{name} is a folder; give a recipe file, or the name of a shipped recipe");
@@ -38,7 +41,7 @@ impl Source {
         let alike = shipped::abbreviated(name);
         let one = if let [one] = alike[..] { Some(one) } else { None };
         match (shipped::find(name).or(one), alike.as_slice()) {
-            (Some(found), _) => Ok(Source { name: found.path.to_owned(), text: found.text.to_owned() }),
+            (Some(found), _) => Ok(Source { path: found.path.into(), text: found.text.to_owned() }),
             (None, []) => {
                 bail!("no such file, and no shipped recipe of this name: {name}{}", suggestion(name))
             }
@@ -49,9 +52,14 @@ impl Source {
         }
     }
 
+    /// The name for messages.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
     /// Parses and resolves the recipe; index files are looked up beside it, and those of a stored run in its folder.
     pub fn resolve(&self, overrides: &Overrides) -> anyhow::Result<Plan> {
-        self.resolve_until(overrides, &*index_files::of_recipe(Path::new(&self.name)), &|| true)
+        self.resolve_until(overrides, &*index_files::of_recipe(&self.path), &|| true)
     }
 
     /// [`resolve`](Source::resolve) with index files from another source, as long as `wanted` holds.
@@ -61,13 +69,14 @@ impl Source {
         files: &dyn IndexFiles,
         wanted: &dyn Fn() -> bool,
     ) -> anyhow::Result<Plan> {
-        let recipe = recipe::parse(&self.name, &as_recipe(&self.name, &self.text)?)?;
+        let name = self.name();
+        let recipe = recipe::parse(&name, &as_recipe(&name, &self.text)?)?;
         Ok(plan::resolve_until(&recipe, overrides, files, wanted)?)
     }
 
     /// The file's name without folders and extension.
     pub fn stem(&self) -> String {
-        Path::new(&self.name).file_stem().map_or_else(|| "run".into(), |s| s.to_string_lossy().into_owned())
+        self.path.file_stem().map_or_else(|| "run".into(), |s| s.to_string_lossy().into_owned())
     }
 }
 
@@ -165,7 +174,7 @@ mod tests {
     #[test]
     fn a_shortened_name_is_taken_where_it_means_one_recipe() {
         let found = Source::find("he2007/fig9").expect("figure 9");
-        assert_eq!(found.name, "he2007/fig09-passes.yaml");
+        assert_eq!(found.name(), "he2007/fig09-passes.yaml");
         let error = Source::find("fig6").expect_err("several papers have one").to_string();
         assert!(error.contains("several shipped recipes of this name: fig6: "), "{error}");
         assert!(

@@ -30,7 +30,7 @@ pub struct ManArguments {
 /// Prints the path of the user interface's configuration and the settings in force.
 pub fn config(file: Option<&Path>) -> anyhow::Result<ExitCode> {
     let (config, found) = config::load(file)?;
-    let place = found.clone().or_else(|| config::default_path(|key| std::env::var(key).ok()));
+    let place = found.clone().or_else(|| config::default_path(|key| std::env::var_os(key)));
     out::text(&format!("{}\n", config::print(&config, place.as_deref(), found.is_some()).trim_end()));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `scatterlab replay`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,7 +10,7 @@ use clap::{Args, ValueHint};
 use super::interrupt::Interrupt;
 use super::recipes::{Source, with_warnings};
 use super::run::overrides;
-use super::{CANNOT_TELL, CASES_FAILED, DIFFERS, headless, out};
+use super::{CANNOT_TELL, CASES_FAILED, DIFFERS, copies, headless, out};
 use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
 use crate::report::judge::Comparison;
@@ -20,13 +21,13 @@ use crate::run::folder::fresh_path;
 use crate::run::layout::Manifest;
 use crate::run::stored::{self, Stored};
 use crate::run::{EngineRunner, index, repeat};
-use crate::shell::{self, quoted};
+use crate::shell;
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
     /// A run folder, or a recipe, of which the newest stored run is replayed
     #[arg(value_name = "FOLDER|RECIPE", value_hint = ValueHint::AnyPath)]
-    target: String,
+    target: OsString,
     /// How much longer or shorter a time may be and still count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = super::compare::margin)]
     margin: f64,
@@ -52,6 +53,9 @@ const ROOT: &str = "reports";
 
 /// Runs a stored plan again and judges the new results against the stored ones.
 pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
+    if let Some(status) = copies::refused("replay") {
+        return Ok(status);
+    }
     let stored = find(arguments)?;
     let shortfall = replay::enough(&stored)?;
     let plan = raised(stored.manifest.plan.clone(), arguments.rounds);
@@ -106,7 +110,7 @@ fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
     // A run that ended before its first result, or cannot be read, cannot serve as the baseline.
     let newest = same.iter().rev().filter_map(|(_, path)| Stored::open(path).ok()).find(has_results);
     newest.with_context(|| {
-        let (name, root) = (&source.name, arguments.root.display());
+        let (name, root) = (source.name(), arguments.root.display());
         format!(
             "no stored run of {name} with results below {root}; this makes one: {}",
             advice(&source, &plan, &arguments.root)
@@ -134,11 +138,11 @@ fn has_results(run: &Stored) -> bool {
 
 /// The command line that makes a run of this plan in the folder being searched.
 fn advice(source: &Source, plan: &Plan, root: &Path) -> String {
-    let mut words = vec!["scatterlab".to_owned(), "run".to_owned(), quoted(&source.name)];
+    let mut words = vec!["scatterlab".to_owned(), "run".to_owned(), shell::path(&source.path)];
     words.extend(shell::options(&plan.overrides));
     if root != Path::new(ROOT) {
         let out = fresh_path(root, &clock::now(), &slug(&plan.title));
-        words.extend(["--out".to_owned(), quoted(&out.display().to_string())]);
+        words.extend(["--out".to_owned(), shell::path(&out)]);
     }
     words.join(" ")
 }

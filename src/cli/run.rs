@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,9 +17,8 @@ use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::profile::ProfileArguments;
 use super::recipes::{Source, with_warnings};
-use super::{CASES_FAILED, out, report, results};
+use super::{CASES_FAILED, copies, out, report, results};
 use crate::case::peers::of_backend;
-use crate::case::units::escaped;
 use crate::case::{Case, units};
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::{file_names, write_of_run};
@@ -29,13 +29,12 @@ use crate::run::repeat::{from_here, line, of_stored, with_more, without};
 use crate::run::runner::Runner;
 use crate::run::stored::Stored;
 use crate::run::{self, EngineRunner, Interrupted, Ledger, events};
-use crate::shell::quoted;
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// Recipe files, or names of shipped recipes such as quickstart or he2007/fig09-passes
     #[arg(required_unless_present = "resume", value_name = "RECIPE")]
-    recipes: Vec<String>,
+    recipes: Vec<OsString>,
     /// Resume an interrupted run in its folder; rounds on file are kept unless processors, device, driver or
     /// program have changed
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run", "profile"])]
@@ -84,6 +83,9 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
              counts from now on; to end it sooner, press ctrl-c"
         );
     }
+    if let Some(status) = copies::refused("run") {
+        return Ok(status);
+    }
     let mut outputs = Outputs::open(arguments, 1)?;
     let summary = resume(folder, &engine, arguments, &Interrupt::listen()?)?;
     let success = closed(&summary, &engine, None, &mut outputs)?;
@@ -111,13 +113,16 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
         dry_run(&plans, &engine)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(status) = copies::refused("run") {
+        return Ok(status);
+    }
     let stems: Vec<String> = plans.iter().map(|(source, _)| source.stem()).collect();
     let folders = folders(arguments.out.as_deref(), &stems);
     let interrupt = Interrupt::listen()?;
     let mut incomplete = false;
     for (at, ((source, plan), out)) in plans.into_iter().zip(folders).enumerate() {
         if interrupt.requested() {
-            out::line(&format!("{}: not started", source.name));
+            out::line(&format!("{}: not started", source.name()));
             incomplete = true;
             continue;
         }
@@ -168,11 +173,11 @@ impl Outputs<'_> {
 
 /// The command line that measures recipe number `at` of these again: the one that was typed, without the other recipes and
 /// the files that it wrote.
-fn typed(recipes: &[String], at: usize) -> Vec<String> {
-    let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+fn typed(recipes: &[OsString], at: usize) -> Vec<OsString> {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
     let words = ["--out", "--export-markdown"].iter().fold(words, |words, option| without(&words, option));
-    let other = |word: &String| recipes.contains(word) && *word != recipes[at];
-    std::iter::once("scatterlab".to_owned()).chain(words.into_iter().filter(|word| !other(word))).collect()
+    let other = |word: &OsString| recipes.contains(word) && *word != recipes[at];
+    std::iter::once("scatterlab".into()).chain(words.into_iter().filter(|word| !other(word))).collect()
 }
 
 /// Prints the results of a run and its assessment; `again` is the command that was typed to measure it, unless the run
@@ -180,7 +185,7 @@ fn typed(recipes: &[String], at: usize) -> Vec<String> {
 fn closed(
     summary: &Summary,
     engine: &EngineCommand,
-    again: Option<Vec<String>>,
+    again: Option<Vec<OsString>>,
     outputs: &mut Outputs,
 ) -> anyhow::Result<bool> {
     // The folder of a run that was cancelled before an engine answered is gone, and there is nothing to show.
@@ -190,13 +195,12 @@ fn closed(
     };
     if let Some(stored) = stored {
         outputs.results(&stored)?;
-        let folder = quoted(&summary.folder.display().to_string());
         let option = if again.is_some() { String::new() } else { engine.option() };
         let again = again.unwrap_or_else(|| from_here(&stored.path, &of_stored(&stored.manifest)));
         let commands = Commands {
             resume: engine.command_line("run --resume", &summary.folder),
             again: &|more| line(&with_more(&again, more)) + &option,
-            report: format!("scatterlab report {}", escaped(&folder)),
+            report: EngineCommand::Own.command_line("report", &summary.folder),
             doctor: format!("scatterlab doctor{}", engine.option()),
         };
         let lines = assess(&stored.ledger, &commands);
@@ -273,7 +277,7 @@ fn dry_run(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<(
     let paces = paces(plans, engine)?;
     for (source, plan) in plans {
         let cases = plan.case_count();
-        out::line(&format!("{} ({}): {cases}", plan.title, source.name));
+        out::line(&format!("{} ({}): {cases}", plan.title, source.name()));
         for (number, experiment) in plan.experiments.iter().enumerate() {
             if plan.experiments.len() > 1 {
                 out::line(&experiment.title);

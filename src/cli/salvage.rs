@@ -40,10 +40,8 @@ pub fn run(arguments: &SalvageArguments) -> anyhow::Result<ExitCode> {
     if found.more > 0 {
         out::line(&format!("{}: dropped: {} further lines", file.display(), found.more));
     }
-    let (kept, to, dropped) = (found.kept, to.display(), found.lost());
-    out::line(&format!("kept {kept} lines, dropped {dropped} → {to}"));
-    let next = ["report", "run --resume"]
-        .map(|verb| EngineCommand::Own.command_line(verb, &PathBuf::from(to.to_string())));
+    out::line(&format!("kept {} lines, dropped {} → {}", found.kept, found.lost(), to.display()));
+    let next = ["report", "run --resume"].map(|verb| EngineCommand::Own.command_line(verb, &to));
     out::line(&format!("next: {}", next.join(", or ")));
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 //! engine.
 
 mod follow;
+mod names;
 mod ranked;
 mod rows;
 
@@ -13,10 +14,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 
 use self::follow::Follower;
+use self::names::{names, words};
 use super::interrupt::Interrupt;
-use super::out;
+use super::{copies, out};
 use crate::device::cpu::affinity;
-use crate::engine::ranks::Launch;
 use crate::files;
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
@@ -25,6 +26,7 @@ use crate::run::EngineRunner;
 use crate::run::client::{Client, EngineCommand};
 use crate::run::runner::Runner;
 use crate::spatter::options::Options;
+use crate::spatter::settings::{OMP_NUM_THREADS, OmpThreads};
 use crate::spatter::table::Key;
 use crate::spatter::{CommandLine, Job, Machine, Refused, SETUP, Suite, USAGE, table, to_recipe};
 
@@ -38,7 +40,7 @@ pub struct SpatterArguments {
 
 /// Carries out a Spatter command line and reports any error.
 pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> ExitCode {
-    let status = match Launch::seen() {
+    let status = match copies::launch("spatter") {
         Some(launch) => ranked::run(&launch, program, arguments, engine),
         None => carry_out(program, arguments, engine).unwrap_or_else(|refused| {
             say(&refused.message);
@@ -89,12 +91,13 @@ fn understand(
     arguments: &[OsString],
     look: impl FnOnce(&Options) -> anyhow::Result<Machine>,
 ) -> Result<Wish, Refused> {
-    let line = CommandLine::read(&words(arguments)?)?;
+    let line = CommandLine::read(&words(arguments))?;
     if line.options.on(Key::Help) {
         out::text(&table::help(program));
         return Ok(Wish::Told(USAGE));
     }
-    let suite = line.options.text(Key::File).map(read).transpose()?;
+    let named = names(&line.options, arguments)?;
+    let suite = named.file.as_deref().map(read).transpose()?;
     let machine = look(&line.options).map_err(|error| Refused::setup(format!("{error:#}")))?;
     let job = Job::of(&line, suite, &machine)?;
     let recipe = to_recipe(&job);
@@ -104,8 +107,7 @@ fn understand(
         out::text(&recipe);
         return Ok(Wish::Told(0));
     }
-    let out = line.options.text(Key::Out).map(PathBuf::from);
-    Ok(Wish::Run(Box::new(Ready { job, plan, recipe, out, machine })))
+    Ok(Wish::Run(Box::new(Ready { job, plan, recipe, out: named.out, machine })))
 }
 
 /// Examines this machine. Asks an engine only where necessary: to find out whether there is a GPU, and about a
@@ -120,7 +122,7 @@ fn look(options: &Options, engine: &EngineCommand) -> anyhow::Result<Machine> {
     if *engine != EngineCommand::Own {
         machine.cpus = hello.environment.affinity.len().max(1) as u64;
         // The variable is set on this machine, not on the remote one.
-        machine.omp_threads = None;
+        machine.omp_threads = OmpThreads::Unset;
     }
     Ok(machine)
 }
@@ -129,29 +131,17 @@ fn look(options: &Options, engine: &EngineCommand) -> anyhow::Result<Machine> {
 fn machine_of(cpus: usize, gpu: bool) -> Machine {
     Machine {
         cpus: cpus.max(1) as u64,
-        omp_threads: std::env::var("OMP_NUM_THREADS").ok().and_then(|text| threads(&text)),
+        omp_threads: std::env::var_os(OMP_NUM_THREADS)
+            .map_or(OmpThreads::Unset, |text| OmpThreads::of(&text)),
         gpu,
         now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
     }
 }
 
-/// The number of threads of the outermost parallel region, from `8` or `8,2`.
-fn threads(text: &str) -> Option<u64> {
-    text.split(',').next()?.trim().parse().ok().filter(|threads| *threads > 0)
-}
-
-fn words(arguments: &[OsString]) -> Result<Vec<String>, Refused> {
-    let word = |word: &OsString| {
-        let no_text = || Refused::usage(format!("`{}` is not UTF-8", word.to_string_lossy()));
-        word.to_str().map(str::to_owned).ok_or_else(no_text)
-    };
-    arguments.iter().map(word).collect()
-}
-
-fn read(file: &str) -> Result<Suite, Refused> {
-    let text = files::text(Path::new(file), &files::SUITE);
+fn read(file: &Path) -> Result<Suite, Refused> {
+    let text = files::text(file, &files::SUITE);
     let text = text.map_err(|problem| Refused::setup(problem.to_string()))?;
-    Suite::read(file, &text)
+    Suite::read(&file.to_string_lossy(), &text)
 }
 
 /// Resolves a recipe that we wrote ourselves.
@@ -189,17 +179,4 @@ fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
     let ended = Follower::new(job, machine, plan).follow(&running);
     interrupt.detach();
     ended
-}
-
-#[cfg(test)]
-mod tests {
-    use super::threads;
-
-    #[test]
-    fn the_first_number_counts() {
-        assert_eq!(
-            [threads("8"), threads(" 8, 2"), threads("0"), threads("many")],
-            [Some(8), Some(8), None, None]
-        );
-    }
 }

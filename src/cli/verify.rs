@@ -11,8 +11,9 @@ use anyhow::bail;
 use clap::{Args, ValueHint};
 
 use self::outputs::Outputs;
-use super::{CASES_FAILED, out};
+use super::{CASES_FAILED, copies, out};
 use crate::case::Availability;
+use crate::case::gpus::{Count, Gpus, MOST};
 use crate::engine::verify::{Suite, Tally, suite, verify};
 use crate::engine::{Executor, executors};
 use crate::primitives;
@@ -39,7 +40,7 @@ pub struct VerifyArguments {
     #[arg(long)]
     small: bool,
     /// Verify on N GPUs, both with arrays of their own and with arrays that span them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST))]
     gpus: Option<u64>,
     /// Check only this many cases of each suite, chosen by the seed: for use under slow tools
     #[arg(long, value_name = "CASES")]
@@ -59,11 +60,16 @@ fn primitive(name: &str) -> Result<String, String> {
 
 /// Verifies the named backends, or all that are available, in this process.
 pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
+    if let Some(status) = copies::refused("verify") {
+        return Ok(status);
+    }
+    let chosen = chosen(&arguments.backend)?;
+    arguments.gpus.map_or(Ok(()), |wanted| are_there(wanted, &chosen))?;
     let seed = arguments.seed.unwrap_or_else(random_seed);
     out::line(&format!("seed {seed}"));
     let mut outputs = arguments.outputs.as_deref().map(Outputs::create).transpose()?;
     let mut wrong = 0;
-    for executor in chosen(&arguments.backend)? {
+    for executor in chosen {
         for part in suites(arguments, executor.backend()) {
             let mut plan = suite(part, executor.backend(), arguments.gpus, seed)?;
             if !arguments.primitive.is_empty() {
@@ -105,6 +111,18 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<Box<dyn Executor>>> {
         }
     }
     Ok(chosen)
+}
+
+/// Refuses a number of GPUs that these backends do not have: what is left would check other things than were asked for.
+fn are_there(wanted: u64, chosen: &[Box<dyn Executor>]) -> anyhow::Result<()> {
+    let Some(gpus) = chosen.iter().find(|executor| executor.backend() == "cuda") else {
+        bail!(
+            "--gpus {wanted}: no GPU is verified here; accepted: a machine with GPUs, and cuda among the backends"
+        );
+    };
+    let there = gpus.devices().iter().filter(|device| device.is_available()).count() as u64;
+    let all = Gpus { first: 0, count: Some(Count::Exactly(wanted)), spanning: false };
+    all.numbers(there).map_or_else(|short| bail!("--gpus {wanted}: {short}"), |_| Ok(()))
 }
 
 /// Cases beyond 4 GiB run only on GPUs: a CPU would generate and certify for minutes.

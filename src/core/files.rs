@@ -84,9 +84,15 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 impl Problem {
-    /// True if there is no such file.
+    /// True if there is no such file, or none that this process could ever see: a folder on the way to it is no folder,
+    /// has too long a name, or may not be searched. A file that is there and may not be read is not missing.
     pub fn is_missing(&self) -> bool {
-        matches!(self, Problem::Unreadable { error, .. } if error.kind() == ErrorKind::NotFound)
+        let Problem::Unreadable { path, error } = self else { return false };
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => true,
+            ErrorKind::PermissionDenied => path.symlink_metadata().is_err(),
+            _ => error.raw_os_error() == Some(libc::ELOOP),
+        }
     }
 
     fn unreadable(path: &Path) -> impl Fn(io::Error) -> Problem + use<> {

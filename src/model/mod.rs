@@ -114,7 +114,7 @@ pub fn shipped_text(name: &str) -> Option<&'static str> {
 
 /// The profile of this name.
 pub fn shipped_profile(name: &str) -> Option<Profile> {
-    shipped_text(name).and_then(|text| serde_yaml::from_str(text).ok())
+    shipped_text(name).and_then(|text| profiles::read(name, text).ok())
 }
 
 /// Two processors as `calibrate` measured them, on a machine with much else to do.

@@ -52,7 +52,7 @@ he2007:
 ";
 
 fn both() -> Profile {
-    serde_yaml::from_str(BOTH).expect("a profile")
+    profiles::read("both", BOTH).expect("a profile")
 }
 
 fn case(primitive: &str, params: Params) -> Case {
@@ -187,7 +187,7 @@ fn each_is_read_and_bears_its_name() {
     assert!(shipped().any(|name| name == "g80"));
     for name in shipped() {
         let text = shipped_text(name).expect("a text");
-        let profile: Profile = serde_yaml::from_str(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let profile: Profile = profiles::read(name, text).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!((profile.name.as_str(), profile.schema), (name, SCHEMA));
         assert_eq!(shipped_profile(name), Some(profile));
     }

@@ -14,9 +14,11 @@ mod patch;
 pub mod plan;
 pub mod published;
 mod range;
+mod seed;
 mod setting;
 pub mod shipped;
 mod value;
+mod yaml;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,10 +34,11 @@ pub(crate) use flow::{flow, word};
 pub(crate) use measure::{
     KEYS as MEASURE_KEYS, MOST_ROUNDS, MOST_SAMPLES, names as measure_keys, set as set_measure,
 };
-pub(crate) use node::{Content, Key, Limits, Node, locate_place, read, read_within};
+pub(crate) use node::{Content, Key, Node, locate_place, read, read_within, tree};
 pub(crate) use patch::{Edit, loses_comments, patch};
 pub(crate) use setting::{Alternative, ParamSlot, Setting, accepted, alternative, cases, entry};
 pub(crate) use value::{count, scalar};
+pub(crate) use yaml::Limits;
 
 use crate::primitives::{Primitive, registry};
 

@@ -6,7 +6,8 @@
 //! head of the text are lost, which [`loses_comments`] detects.
 
 use super::flow::{flow, word};
-use super::node::{Content, Key, Node, locate_place, read, without_mark};
+use super::node::{Content, Key, Node, locate_place, read};
+use super::yaml::without_mark;
 use super::{Place, RecipeError};
 
 /// A change to a tree of nodes. Nodes are identified by their numbers.

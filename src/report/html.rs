@@ -73,7 +73,8 @@ pub fn page(run: &Stored, outcome: &str, measured: &[Measured]) -> Result<String
             }
         }
     };
-    Ok(page.into_string())
+    // A title may be another machine's: nothing in it acts on a terminal or turns the direction of text.
+    Ok(page.into_string().split('\n').map(escaped).collect::<Vec<_>>().join("\n"))
 }
 
 /// A chart for screens and one for phones, without what the page says above them.

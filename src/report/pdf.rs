@@ -22,7 +22,7 @@ pub struct Print {
 pub fn available() -> Result<()> {
     ensure!(
         cfg!(feature = "pdf"),
-        "--pdf: this program was built without it; `cargo install --path . --features pdf` builds it in"
+        "--pdf: this program was built without it; `cargo install --locked --path . --features pdf` builds it in"
     );
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::verdicts::{self, NamedRun};
 use crate::case::units::escaped;
 use crate::run::Record;
 use crate::run::stored::Stored;
-use crate::shell::quoted;
+use crate::shell;
 use crate::stats::comparison::FEWEST;
 
 /// The file in the new run's folder that holds the verdicts.
@@ -66,7 +66,8 @@ pub fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Verd
     let mut comparisons = judge::compare(baseline.side, &[now[0].side], margin);
     let path = verdicts::write(folder, VERDICTS, verdicts::table(&baseline, &now, &comparisons, margin))?;
     let comparison = comparisons.pop().context("nothing was compared")?;
-    let heads = Heads { baseline: "then".to_owned(), other: "now".to_owned(), again: quoted(&named(stored)) };
+    let heads =
+        Heads { baseline: "then".to_owned(), other: "now".to_owned(), again: shell::path(&stored.path) };
     let judged = judged::judged(&baseline, &now[0], &comparison, margin, &heads);
     let key = [(&heads.baseline, &baseline), (&heads.other, &now[0])];
     let key = key.map(|(head, run)| escaped(&format!("{head:4}  {}", run.name))).to_vec();

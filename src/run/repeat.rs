@@ -1,13 +1,13 @@
 //! The command lines that repeat a run, wherever its folder is.
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::layout::{Manifest, RECIPE};
-use crate::case::units::escaped;
 use crate::recipe::hash;
 use crate::recipe::plan::Plan;
 use crate::recipe::shipped::{self, Shipped, shipped};
-use crate::shell::{quoted, words};
+use crate::shell::{operand, quoted, words};
 
 /// The command that repeats a stored plan.
 const REPLAY: &str = "replay";
@@ -55,8 +55,9 @@ fn name(recipe: &Shipped) -> &'static str {
 }
 
 /// Whether a command line repeats a stored plan.
-pub fn is_replay(words: &[String]) -> bool {
-    words.iter().find(|word| [REPLAY, "run"].contains(&word.as_str())).is_some_and(|word| word == REPLAY)
+pub fn is_replay(words: &[impl AsRef<OsStr>]) -> bool {
+    let verb = words.iter().find(|word| [REPLAY, "run"].iter().any(|verb| word.as_ref() == *verb));
+    verb.is_some_and(|verb| verb.as_ref() == REPLAY)
 }
 
 /// Command lines that repeat a run from the current folder, ready to be pasted into a shell.
@@ -77,19 +78,18 @@ impl Repeat {
 }
 
 /// Words that are typed in the folder, as they are typed here.
-pub fn from_here(folder: &Path, words: &[String]) -> Vec<String> {
+pub fn from_here(folder: &Path, words: &[String]) -> Vec<OsString> {
     let here = |(at, word): (usize, &String)| match word.as_str() {
-        "." if at == 2 => folder.display().to_string(),
-        RECIPE if at == 2 => folder.join(RECIPE).display().to_string(),
-        word => word.to_owned(),
+        "." if at == 2 => operand(folder).as_os_str().to_owned(),
+        RECIPE if at == 2 => operand(&folder.join(RECIPE)).as_os_str().to_owned(),
+        word => word.into(),
     };
     words.iter().enumerate().map(here).collect()
 }
 
 /// The command line. The manifest is untrusted, and its text may be pasted into a shell.
-pub fn line(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    escaped(&words.join(" "))
+pub fn line(words: &[impl AsRef<OsStr>]) -> String {
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// What a repeated run shall have more of.
@@ -103,42 +103,49 @@ pub struct More {
 
 /// The words with these settings instead of what they say of their keys. A replay, whose rule is that of the stored
 /// run, is asked for the rounds.
-pub fn with_more(words: &[String], more: &More) -> Vec<String> {
+pub fn with_more(words: &[OsString], more: &More) -> Vec<OsString> {
     let mut words = words.to_vec();
     if more.settings.is_empty() {
         return words;
     }
+    let mut options = Vec::new();
     if is_replay(&words) {
         words = without(&words, "--rounds");
-        words.extend(["--rounds".to_owned(), more.rounds.to_string()]);
-        return words;
+        options.extend(["--rounds".into(), more.rounds.to_string().into()]);
+    } else {
+        for (key, value) in &more.settings {
+            words = without_key(&words, key);
+            options.extend(["--set".into(), format!("{key}={value}").into()]);
+        }
     }
-    for (key, value) in &more.settings {
-        words = without_key(&words, key);
-        words.extend(["--set".to_owned(), format!("{key}={value}")]);
-    }
+    // Behind two dashes there are no options.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.splice(end..end, options);
     words
 }
 
 /// The words without this option and its value.
-pub fn without(words: &[String], option: &str) -> Vec<String> {
+pub fn without(words: &[OsString], option: &str) -> Vec<OsString> {
     let mut value = false;
-    let stays = |word: &&String| {
-        let names = word.as_str() == option;
-        let joined = word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='));
+    let stays = |word: &&OsString| {
+        let names = word.as_os_str() == option;
+        let rest = word.as_encoded_bytes().strip_prefix(option.as_bytes());
+        let joined = rest.is_some_and(|rest| rest.starts_with(b"="));
         !std::mem::replace(&mut value, names) && !names && !joined
     };
     words.iter().filter(stays).cloned().collect()
 }
 
 /// The words without each `--set` of this key.
-fn without_key(words: &[String], key: &str) -> Vec<String> {
+fn without_key(words: &[OsString], key: &str) -> Vec<OsString> {
     let sets = |pair: &str| pair.split_once('=').is_some_and(|(known, _)| known.trim() == key);
-    let mut kept: Vec<String> = Vec::new();
+    let mut kept: Vec<OsString> = Vec::new();
     for word in words {
-        if sets(word) && kept.last().is_some_and(|last| last == "--set") {
+        // A recipe's keys are text.
+        let text = word.to_str().unwrap_or_default();
+        if sets(text) && kept.last().is_some_and(|last| last == "--set") {
             kept.pop();
-        } else if !word.strip_prefix("--set=").is_some_and(sets) {
+        } else if !text.strip_prefix("--set=").is_some_and(sets) {
             kept.push(word.clone());
         }
     }
@@ -199,13 +206,16 @@ mod tests {
         assert_eq!(of("a", "s run quickstart ceilings", &[]).run, "scatterlab run a/recipe.yaml");
         assert_eq!(of("a", "scatterlab replay b --out c", &[]).run, "scatterlab replay a");
         let foreign = of("a", "scatterlab", &["--set x=\n\u{1b}[2Jrm -r /"]).run;
-        assert!(!foreign.contains(char::is_control), "{foreign:?}");
+        assert_eq!(foreign, r"scatterlab run a/recipe.yaml --set $'x=\n\033[2Jrm -r /'");
+        assert_eq!(of("-r", "scatterlab", &[]).run, "scatterlab run ./-r/recipe.yaml");
+        assert_eq!(of("-r", "scatterlab replay b", &[]).run, "scatterlab replay ./-r");
+        assert_eq!(of("x\ny", "scatterlab", &[]).replay, r"scatterlab replay $'x\ny'");
     }
 
     #[test]
     fn a_setting_replaces_what_the_command_says_of_its_key() {
         let with = |words: &[&str], more: &More| {
-            let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
             line(&with_more(&without(&words, "--out"), more))
         };
         let more = More { rounds: 9, settings: vec![("measure.rounds", "9".to_owned())] };
@@ -214,6 +224,8 @@ mod tests {
         assert_eq!(with(&typed, &more), "scatterlab run x --set tuples=1Mi --set measure.rounds=9");
         let joined = ["scatterlab", "run", "x", "--set=measure.rounds=2", "--out=a"];
         assert_eq!(with(&joined, &more), "scatterlab run x --set measure.rounds=9");
+        let dashed = ["scatterlab", "run", "--set", "measure.rounds=2", "--", "-x.yaml"];
+        assert_eq!(with(&dashed, &more), "scatterlab run --set measure.rounds=9 -- -x.yaml");
         let replayed = ["scatterlab", "replay", "b", "--rounds", "3", "--out", "c"];
         assert_eq!(with(&replayed, &more), "scatterlab replay b --rounds 9");
         assert_eq!(

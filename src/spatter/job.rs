@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Refused;
 use super::config::{Config, Precedence, Rules};
 use super::options::{CommandLine, Given, Options};
-use super::settings::{Backend, Format, Machine, Settings};
+use super::settings::{Backend, Format, Machine, OmpThreads, Settings};
 use super::suite::Suite;
 use super::table::{Effect, Key};
 use super::value::Value;
@@ -69,7 +69,7 @@ impl Job {
     /// # Errors
     /// As for [`of`](Self::of).
     pub fn of_suite(title: &str, suite: Suite) -> Result<Job, Refused> {
-        let anywhere = Machine { cpus: u64::MAX, omp_threads: None, gpu: false, now: 0 };
+        let anywhere = Machine { cpus: u64::MAX, omp_threads: OmpThreads::Unset, gpu: false, now: 0 };
         let mut job = Job::of(&CommandLine::default(), Some(suite), &anywhere)?;
         job.settings =
             Settings { title: title.to_owned(), rounds: FEWEST as u64, second_look: true, ..job.settings };

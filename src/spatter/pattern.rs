@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::case::units::shown;
 use crate::inputs::generators::custom;
 use crate::inputs::notation::{self, Notation};
 
@@ -21,6 +22,12 @@ impl Written {
     /// The pattern is invalid, or Spatter leaves it undefined.
     pub fn indices(&self) -> Result<Notation, String> {
         match self {
+            // The way of Spatter 1, which its README still shows.
+            Written::Notation(text) if let Some(file) = text.strip_prefix("FILE=") => Err(format!(
+                "`{}` is not a pattern; as in Spatter 2.1.0, -f reads a file of configurations: -f {}",
+                shown(text),
+                shown(file)
+            )),
             // Spatter strips quotation marks that a shell may have left.
             Written::Notation(text) => {
                 notation::parse(&text.replace('"', "")).map_err(|error| error.to_string())

@@ -1,22 +1,48 @@
 //! The settings of a whole run.
 
+use std::ffi::OsStr;
+
 use super::Refused;
 use super::options::Options;
 use super::table::{self, Key};
 use crate::case::LAST_GPU;
+use crate::case::units::shown;
 use crate::recipe::MOST_ROUNDS;
 
 /// The machine to run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Number of CPUs that may be used.
     pub cpus: u64,
-    /// The value of OMP_NUM_THREADS.
-    pub omp_threads: Option<u64>,
+    /// What OMP_NUM_THREADS says.
+    pub omp_threads: OmpThreads,
     /// Whether the machine has a GPU.
     pub gpu: bool,
     /// Seconds since the epoch.
     pub now: u64,
+}
+
+/// The environment variable that limits OpenMP's threads.
+pub const OMP_NUM_THREADS: &str = "OMP_NUM_THREADS";
+
+/// What [`OMP_NUM_THREADS`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OmpThreads {
+    Unset,
+    /// The number of threads of the outermost parallel region, at least 1.
+    Set(u64),
+    /// A value that is ignored, as OpenMP's library ignores it.
+    Unusable(String),
+}
+
+impl OmpThreads {
+    /// Reads `8`, or `8,2` for nested regions.
+    pub fn of(text: &OsStr) -> OmpThreads {
+        let text = text.to_string_lossy();
+        let threads = |text: &str| text.trim().parse().ok().filter(|threads| *threads > 0);
+        let all: Option<Vec<u64>> = text.split(',').map(threads).collect();
+        all.map_or_else(|| OmpThreads::Unusable(shown(&text)), |all| OmpThreads::Set(all[0]))
+    }
 }
 
 /// The backend to run on.
@@ -155,8 +181,17 @@ fn backend(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Res
 
 /// The number of threads asked for on the command line or in the environment, limited to the number of CPUs.
 fn threads(asked: Option<u64>, machine: &Machine, notes: &mut Vec<String>) -> Option<u64> {
-    let wanted = machine.omp_threads.unwrap_or(machine.cpus);
+    let wanted = match machine.omp_threads {
+        OmpThreads::Set(threads) => threads,
+        OmpThreads::Unset | OmpThreads::Unusable(_) => machine.cpus,
+    };
     let most = wanted.min(machine.cpus);
+    if let OmpThreads::Unusable(text) = &machine.omp_threads {
+        let using = asked.unwrap_or(most).min(most);
+        notes.push(format!(
+            "{OMP_NUM_THREADS}={text} is ignored: it is no number of threads from 1 on; using {using}"
+        ));
+    }
     if wanted > most && asked.is_none_or(|threads| threads > most) {
         notes.push(format!(
             "OMP_NUM_THREADS: {wanted} threads are more than the CPUs, which have one thread each here; using {most}"

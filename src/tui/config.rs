@@ -5,6 +5,7 @@
 mod print;
 mod read;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -41,7 +42,7 @@ impl Config {
 
 /// Default path of the configuration: `$XDG_CONFIG_HOME/scatterlab/config.yaml`, or below `~/.config` if the
 /// variable is unset or not absolute. `None` without a home directory.
-pub fn default_path(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+pub fn default_path(read: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |key: &str| read(key).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
     Some(base.join("scatterlab").join("config.yaml"))
@@ -53,7 +54,7 @@ pub fn default_path(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 /// # Errors
 /// If the file cannot be read, or the first mistake in it: one line with its place.
 pub fn load(asked: Option<&Path>) -> anyhow::Result<(Config, Option<PathBuf>)> {
-    let path = asked.map(Path::to_owned).or_else(|| default_path(|key| std::env::var(key).ok()));
+    let path = asked.map(Path::to_owned).or_else(|| default_path(|key| std::env::var_os(key)));
     let Some(path) = path else { return Ok((Config::default(), None)) };
     let text = match files::text(&path, &files::CONFIGURATION) {
         Err(problem) if problem.is_missing() && asked.is_none() => return Ok((Config::default(), None)),

@@ -85,15 +85,22 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().flat_map(|entry| below(entry.unwrap().path())).collect()
 }
 
-/// The first line of `kernels/sssp/step.cuh` is corrected when that kernel is compiled again: its stamp covers comments.
-const LEFT: &str = "src/core/primitives/sssp/window.rs";
+/// Comments that are corrected when these files are compiled again, since stamps cover comments: `step.cuh`, `peer.cuh`,
+/// `cub-histogram.cu`.
+const LEFT: [&str; 3] = [
+    "src/core/primitives/sssp/window.rs",
+    "src/core/device/cuda/live/scrub.rs",
+    "src/core/primitives/histogram/spec.rs",
+];
 
 /// A path may also be a module's. `NAME` is a reader's own; a line that names a revision is of that revision's files.
 #[test]
 fn every_source_that_is_named_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources =
-        ["src", "kernels", "experiments"].into_iter().flat_map(|folder| files_below(&root.join(folder)));
+    let folders = ["src", "kernels", "experiments", "benches/peers/cpu/src"];
+    let sources = folders.into_iter().flat_map(|folder| files_below(&root.join(folder)));
+    let peers = fs::read_dir(root.join("benches/peers")).unwrap().map(|entry| entry.unwrap().path());
+    let sources = sources.chain(peers.filter(|path| path.is_file()));
     let commented = |path: &PathBuf| {
         path.extension().is_some_and(|end| ["rs", "cu", "cuh", "yaml"].iter().any(|known| end == *known))
     };
@@ -110,6 +117,7 @@ fn every_source_that_is_named_exists() {
         let absent = named.into_iter().filter(|path| !exists(path));
         lost.extend(absent.map(|path| format!("{}: {path}", file.display())));
     }
-    assert!(lost.len() == 1 && lost[0].ends_with(LEFT), "{lost:#?}");
+    lost.retain(|lost: &String| !LEFT.iter().any(|left| lost.ends_with(left)));
+    assert!(lost.is_empty(), "{lost:#?}");
     assert!(looked_at > 100, "{looked_at} paths");
 }

@@ -11,3 +11,4 @@ mod parameters;
 mod recipes;
 mod recipes_malformed;
 mod snapshots;
+mod supply;

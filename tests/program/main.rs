@@ -13,5 +13,6 @@ mod reads;
 mod reports;
 mod resume;
 mod spatter;
+mod surroundings;
 mod terminal;
 mod watch;

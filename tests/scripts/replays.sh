@@ -16,7 +16,7 @@ runs=${RUNS:-10} backends=${BACKENDS:-scalar,cpu} margin=${MARGIN:-5%}
 pages=/sys/kernel/mm/transparent_hugepage/enabled
 neighbour=0 before=
 
-[[ -x $scatterlab ]] || { echo "no $scatterlab; build it: cargo build --release" >&2; exit 2; }
+[[ -x $scatterlab ]] || { echo "no $scatterlab; build it: cargo build --locked --release" >&2; exit 2; }
 mkdir -p "$out"
 
 restore() {

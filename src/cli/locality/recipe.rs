@@ -1,5 +1,7 @@
 //! Extracts the index arrays of a recipe's cases.
 
+use std::path::Path;
+
 use anyhow::{anyhow, bail};
 
 use super::Array;
@@ -16,8 +18,8 @@ const MOST: u64 = 4 << 20;
 const ASIDE: [&str; 4] = ["backend", "method", "index", "cache"];
 
 /// Every distinct array through which the recipe's cases access memory.
-pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
-    let plan = Source::find(name)?.resolve(&Overrides::default())?;
+pub fn arrays(recipe: &Path) -> anyhow::Result<Vec<Array>> {
+    let plan = Source::find(recipe)?.resolve(&Overrides::default())?;
     let mut seen: Vec<Identity> = Vec::new();
     let mut arrays = Vec::new();
     for case in plan.cases.iter().filter(|case| case.not_applicable.is_none()) {
@@ -31,7 +33,7 @@ pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
         }
     }
     if arrays.is_empty() {
-        bail!("{name}: none of its cases goes through indices");
+        bail!("{}: none of its cases goes through indices", recipe.display());
     }
     Ok(arrays)
 }
@@ -85,7 +87,7 @@ mod tests {
         let path = folder.path().join("r.yaml");
         std::fs::write(&path, text).expect("written");
         std::fs::write(folder.path().join("a.txt"), "4 0 4").expect("written");
-        arrays(&path.display().to_string()).expect("arrays")
+        arrays(&path).expect("arrays")
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::case::schema::{Kind, Param, ParamDefault};
 use crate::case::{Params, Value};
 
 /// Most GPUs that a case may use.
-const MOST: u64 = 64;
+pub const MOST: u64 = 64;
 
 /// Full key of the device number of the first or only GPU.
 pub const DEVICE_KEY: &str = "backend.cuda.device";

@@ -45,6 +45,26 @@ fn only_what_ends_is_read() {
     );
 }
 
+#[test]
+fn what_no_way_leads_to_is_missing() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    let told = |path: &Path| text(path, &SMALL).expect_err("missing").is_missing();
+    symlink(path("b"), path("a")).and_then(|()| symlink(path("a"), path("b"))).expect("a loop");
+    fs::write(path("file"), "").expect("written");
+    for way in ["none", "file/config", "file/a/config", "a", "a/config"] {
+        assert!(told(&path(way)), "{way}");
+    }
+    assert!(told(Path::new("/dev/null/.config")) && told(&path(&"x".repeat(5_000))));
+    let denied = |path: PathBuf| {
+        Problem::Unreadable { path, error: io::Error::from(ErrorKind::PermissionDenied) }.is_missing()
+    };
+    assert!(denied(path("none")) && !denied(path("file")), "what is there and closed to us is an error");
+    assert!(!told(folder.path()), "a folder is there");
+}
+
 /// Nothing would ever open the other end.
 #[test]
 fn a_pipe_is_not_waited_for() {

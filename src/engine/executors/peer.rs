@@ -7,6 +7,7 @@ mod program;
 mod tests;
 
 use std::cell::RefCell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -29,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The folder of the peers' programs: [`FOLDER`], or `$XDG_DATA_HOME/scatterlab/peers`, where `XDG_DATA_HOME`
 /// defaults to `~/.local/share` if it is unset or relative. `None` without a home directory.
-pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+pub fn folder(read: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(folder) = read(FOLDER).filter(|folder| !folder.is_empty()) {
         return Some(PathBuf::from(folder));
     }

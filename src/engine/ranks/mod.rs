@@ -24,6 +24,8 @@ use serde::de::DeserializeOwned;
 #[cfg(feature = "mpi")]
 pub use mpi::join;
 
+use crate::case::units::shown;
+
 /// A launcher that started several processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -46,21 +48,31 @@ const VARIABLES: [(&str, &str); 4] = [
 ];
 
 impl Launch {
-    /// The launcher of this process; `None` if it was started alone.
-    pub fn seen() -> Option<Launch> {
-        Launch::of(|name| env::var(name).ok())
+    /// The launcher of this process; `None` if it was started alone. A remark for each variable that holds no number,
+    /// and so is ignored.
+    pub fn seen() -> (Option<Launch>, Vec<String>) {
+        Launch::of(|name| Some(env::var_os(name)?.to_string_lossy().into_owned()))
     }
 
-    fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
-        let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
-        let (said_by, rank, size) =
-            VARIABLES.iter().find_map(|(size, rank)| Some((*size, *rank, number(size)?)))?;
-        (size > 1).then(|| Launch { size, rank: number(rank), said_by })
+    fn of(variable: impl Fn(&str) -> Option<String>) -> (Option<Launch>, Vec<String>) {
+        let mut ignored = Vec::new();
+        let mut number = |name: &str| {
+            let text = variable(name)?;
+            let number = text.trim().parse::<usize>().ok();
+            if number.is_none() {
+                ignored.push(format!("{name}={} is ignored: it is no number of a launcher", shown(&text)));
+            }
+            number
+        };
+        let found = VARIABLES.iter().find_map(|(size, rank)| Some((*size, *rank, number(size)?)));
+        let several = found.filter(|(.., size)| *size > 1);
+        let launch = several.map(|(said_by, rank, size)| Launch { size, rank: number(rank), said_by });
+        (launch, ignored)
     }
 
-    /// `started as 4 ranks`.
+    /// `started as 4 ranks (PMI_SIZE=4)`.
     pub fn words(&self) -> String {
-        format!("started as {} ranks", self.size)
+        format!("started as {} ranks ({}={})", self.size, self.said_by, self.size)
     }
 }
 
@@ -127,11 +139,9 @@ impl dyn Ranks + '_ {
 #[cfg(not(feature = "mpi"))]
 pub fn join(launch: &Launch) -> Result<Box<dyn Ranks>, String> {
     Err(format!(
-        "{} ({}={}), and this build has no MPI: build one with `cargo install --path . --features mpi`, \
+        "{}, and this build has no MPI: build one with `cargo install --locked --path . --features mpi`, \
          which needs mpicc and libclang, or start a single process",
-        launch.words(),
-        launch.said_by,
-        launch.size
+        launch.words()
     ))
 }
 
@@ -152,7 +162,9 @@ mod tests {
 
     fn of(variables: &[(&str, &str)]) -> Option<(usize, Option<usize>)> {
         let named = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
-        Launch::of(named).map(|launch| (launch.size, launch.rank))
+        let (launch, ignored) = Launch::of(named);
+        assert!(ignored.is_empty(), "{ignored:?}");
+        launch.map(|launch| (launch.size, launch.rank))
     }
 
     #[test]
@@ -168,6 +180,20 @@ mod tests {
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[("OMPI_COMM_WORLD_SIZE", "1"), ("SLURM_STEP_NUM_TASKS", "4")]), None);
         assert_eq!(of(&[("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")]), None, "a batch script");
-        assert_eq!(of(&[("PMI_SIZE", "many")]), None);
+    }
+
+    #[test]
+    fn what_is_no_number_is_ignored_with_a_word() {
+        for text in ["many", "", "-2", "2.0", "0x2", "99999999999999999999"] {
+            let (launch, ignored) = Launch::of(|name| (name == "PMI_SIZE").then(|| text.to_owned()));
+            let said = format!("PMI_SIZE={text} is ignored: it is no number of a launcher");
+            assert_eq!((launch, ignored), (None, vec![said]));
+        }
+        let variables = [("OMPI_COMM_WORLD_SIZE", "two"), ("PMI_SIZE", "2"), ("PMI_RANK", "first")];
+        let named = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        let (launch, ignored) = Launch::of(named);
+        assert_eq!(launch, Some(Launch { size: 2, rank: None, said_by: "PMI_SIZE" }));
+        assert_eq!(ignored.len(), 2, "{ignored:?}");
+        assert!(ignored[1].starts_with("PMI_RANK=first is ignored"), "{ignored:?}");
     }
 }

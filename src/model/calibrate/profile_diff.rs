@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use serde_yaml::Value;
-
 use crate::case::units;
 use crate::model::{Curve, Profile};
+use crate::recipe::{Content, Node, tree};
 
 /// A figure in two profiles.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,8 +83,8 @@ const PASSES: f64 = 2.0;
 /// None for profiles of finite numbers.
 pub fn differences(before: &Profile, after: &Profile) -> anyhow::Result<Vec<Difference>> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    figures(&serde_yaml::to_value(before)?, "", &mut ours);
-    figures(&serde_yaml::to_value(after)?, "", &mut theirs);
+    figures(&tree(before)?, "", &mut ours);
+    figures(&tree(after)?, "", &mut theirs);
     let find =
         |all: &[(String, f64)], name: &str| all.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
     let mut names: Vec<&String> = ours.iter().chain(&theirs).map(|(name, _)| name).collect();
@@ -150,24 +149,26 @@ fn is_launch(profile: &Profile, name: &str) -> bool {
     }
 }
 
-fn figures(value: &Value, at: &str, out: &mut Vec<(String, f64)>) {
+fn figures(value: &Node, at: &str, out: &mut Vec<(String, f64)>) {
     let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-    match value {
-        Value::Number(number) => out.extend(number.as_f64().map(|number| (at.to_owned(), number))),
-        Value::Mapping(entries) => {
+    match &value.content {
+        Content::Int(_) | Content::Float(_) => {
+            out.extend(number(value).map(|number| (at.to_owned(), number)))
+        }
+        Content::Map(entries) => {
             for (key, value) in entries {
-                match key.as_str().unwrap_or_default() {
+                match key.text.as_str() {
                     // These keys identify the profile and were not measured.
                     "schema" | "made" | "device" if at.is_empty() => {}
                     key => figures(value, &below(key), out),
                 }
             }
         }
-        Value::Sequence(items) => {
+        Content::List(items) => {
             for item in items {
-                match item {
-                    Value::Sequence(point) => out.extend(point_of(at, point)),
-                    Value::Mapping(_) => figures(item, &format!("{at}[{}]", label(item)), out),
+                match &item.content {
+                    Content::List(point) => out.extend(point_of(at, point)),
+                    Content::Map(_) => figures(item, &format!("{at}[{}]", label(item)), out),
                     _ => {}
                 }
             }
@@ -176,19 +177,28 @@ fn figures(value: &Value, at: &str, out: &mut Vec<(String, f64)>) {
     }
 }
 
-fn point_of(at: &str, point: &[Value]) -> Option<(String, f64)> {
+fn number(value: &Node) -> Option<f64> {
+    match value.content {
+        Content::Int(number) => Some(number as f64),
+        Content::Float(number) => Some(number),
+        _ => None,
+    }
+}
+
+fn point_of(at: &str, point: &[Node]) -> Option<(String, f64)> {
     let [place, value] = point else { return None };
-    Some((format!("{at} at {}", place.as_f64()?), value.as_f64()?))
+    Some((format!("{at} at {}", number(place)?), number(value)?))
 }
 
 /// The label that distinguishes an item of a list: its name, or direction, element and footprint.
-fn label(item: &Value) -> String {
-    let word = |key: &str| match item.get(key) {
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(Value::Number(number)) => Some(number.to_string()),
+fn label(item: &Node) -> String {
+    let Content::Map(entries) = &item.content else { return String::new() };
+    let word = |key: &&str| match &entries.iter().find(|(known, _)| known.text == *key)?.1.content {
+        Content::Text(text) => Some(text.clone()),
+        Content::Int(number) => Some(number.to_string()),
         _ => None,
     };
-    let parts = ["name", "direction", "element", "footprint"].iter().filter_map(|key| word(key));
+    let parts = ["name", "direction", "element", "footprint"].iter().filter_map(word);
     parts.collect::<Vec<_>>().join(" ")
 }
 

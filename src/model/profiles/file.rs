@@ -8,9 +8,8 @@ use serde::Deserialize;
 use super::load;
 use super::located_serde::Located;
 use crate::model::{Profile, SCHEMA};
-use crate::recipe::{self, Content, ErrorKind, Mistake, Node, Place, RecipeError, word};
+use crate::recipe::{self, Content, ErrorKind, Key, Mistake, Node, Place, RecipeError, word};
 use anyhow::Context;
-use serde_yaml::Value;
 
 /// Reads a profile. `name` is used in messages.
 ///
@@ -132,45 +131,45 @@ pub fn write(profile: &Profile) -> anyhow::Result<String> {
         "# A device's profile (docs/calibrate.md). Seconds, bytes, bytes a second, accesses a second;\n\
          # curves are lists of [place, value].\n",
     );
-    if let Value::Mapping(entries) = serde_yaml::to_value(profile)? {
+    if let Content::Map(entries) = recipe::tree(profile)?.content {
         entries.iter().for_each(|(key, value)| entry(key, value, 0, &mut out));
     }
     Ok(out)
 }
 
-fn entry(key: &Value, value: &Value, depth: usize, out: &mut String) {
-    let start = format!("{}{}:", "  ".repeat(depth), scalar(key));
+fn entry(key: &Key, value: &Node, depth: usize, out: &mut String) {
+    let start = format!("{}{}:", "  ".repeat(depth), word(&key.text));
     out.push_str(&start);
     below(value, depth, start.len(), out);
 }
 
 /// Writes a value after its key, on a line that already has `columns` columns.
-fn below(value: &Value, depth: usize, columns: usize, out: &mut String) {
-    match value {
-        Value::Mapping(entries) if !entries.is_empty() => {
+fn below(value: &Node, depth: usize, columns: usize, out: &mut String) {
+    match &value.content {
+        Content::Map(entries) if !entries.is_empty() => {
             out.push('\n');
             entries.iter().for_each(|(key, value)| entry(key, value, depth + 1, out));
         }
-        Value::Sequence(items) if items.first().is_some_and(Value::is_mapping) => {
+        Content::List(items) if items.first().is_some_and(|item| matches!(item.content, Content::Map(_))) => {
             out.push('\n');
             items.iter().for_each(|item| listed(item, depth + 1, out));
         }
-        Value::Sequence(items) if columns + 1 + flow(value).len() > WIDTH => rows(items, depth + 1, out),
-        other => out.push_str(&format!(" {}\n", flow(other))),
+        Content::List(items) if columns + 1 + flow(value).len() > WIDTH => rows(items, depth + 1, out),
+        _ => out.push_str(&format!(" {}\n", flow(value))),
     }
 }
 
 /// Writes a map as a list item: its first key follows the dash.
-fn listed(item: &Value, depth: usize, out: &mut String) {
+fn listed(item: &Node, depth: usize, out: &mut String) {
     let mut text = String::new();
-    if let Value::Mapping(entries) = item {
+    if let Content::Map(entries) = &item.content {
         entries.iter().for_each(|(key, value)| entry(key, value, depth + 1, &mut text));
     }
     out.push_str(&format!("{}- {}", "  ".repeat(depth), text.trim_start()));
 }
 
 /// Writes a long list in rows.
-fn rows(items: &[Value], depth: usize, out: &mut String) {
+fn rows(items: &[Node], depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     let (mut lines, mut line) = (Vec::new(), String::new());
     for item in items {
@@ -186,24 +185,16 @@ fn rows(items: &[Value], depth: usize, out: &mut String) {
     out.push_str(&format!("\n{indent}[ {} ]\n", text.trim_end_matches(',')));
 }
 
-fn flow(value: &Value) -> String {
-    match value {
-        Value::Sequence(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::Mapping(_) => "{}".to_owned(),
-        other => scalar(other),
-    }
-}
-
-fn scalar(value: &Value) -> String {
-    match value {
-        Value::String(text) => word(text),
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            // A whole number reads back as the same number.
-            Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
-            Some(float) => format!("{float:?}"),
-            None => number.to_string(),
-        },
-        Value::Bool(truth) => truth.to_string(),
-        _ => "null".to_owned(),
+fn flow(value: &Node) -> String {
+    match &value.content {
+        Content::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Content::Map(_) => "{}".to_owned(),
+        Content::Text(text) => word(text),
+        Content::Int(number) => number.to_string(),
+        // A whole number reads back as the same number.
+        Content::Float(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
+        Content::Float(float) => format!("{float:?}"),
+        Content::Bool(truth) => truth.to_string(),
+        Content::Null => "null".to_owned(),
     }
 }

@@ -7,6 +7,7 @@ mod file;
 mod located_serde;
 mod match_device;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ pub struct ProfileStore {
 impl ProfileStore {
     /// The user's and the shipped profiles. Files that cannot be read are reported and left out.
     pub fn open() -> ProfileStore {
-        ProfileStore::of(folder(|key| std::env::var(key).ok()).as_deref())
+        ProfileStore::of(folder(|key| std::env::var_os(key)).as_deref())
     }
 
     /// [`open`](Self::open) with the user's profiles from this folder, which may be missing.
@@ -119,7 +120,7 @@ pub fn load(path: &Path) -> anyhow::Result<Profile> {
 
 /// The folder of the user's profiles: below `$XDG_DATA_HOME`, or below `~/.local/share` if that is not set or
 /// not absolute. `None` without a home directory.
-pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+pub fn folder(read: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |key: &str| read(key).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
     Some(base.join("scatterlab").join("profiles"))

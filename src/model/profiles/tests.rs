@@ -280,8 +280,7 @@ fn a_profile_named_for_another_device_says_so() {
 #[test]
 fn the_folder_follows_the_base_directory_specification() {
     let of = |pairs: &[(&str, &str)]| {
-        let read =
-            |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
+        let read = |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| value.into());
         folder(read).map(|path| path.display().to_string())
     };
     let home = ("HOME", "/home/a");

@@ -2,7 +2,7 @@
 
 use crate::case::work::Order;
 use crate::case::{Access, Concurrency, Direction};
-use crate::model::{Curve, Moves, Profile};
+use crate::model::{Curve, Moves, Profile, profiles};
 
 use super::machine::Machine;
 
@@ -43,7 +43,7 @@ rates:
 
 /// The toy device; its backend is `cuda`.
 pub fn toy() -> Profile {
-    serde_yaml::from_str(TOY).expect("a profile")
+    profiles::read("toy", TOY).expect("a profile")
 }
 
 /// Calls `check` with the device's backend.

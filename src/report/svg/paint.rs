@@ -6,6 +6,8 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::case::units::escaped;
+
 use super::scene::{Anchor, Color as Rgb, Scene, Shape, Text as Words};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -87,7 +89,8 @@ fn draw_text(area: &Area, words: &Words) -> Result<()> {
     let font = FontDesc::new(FontFamily::SansSerif, words.size * FONT_FACTOR, style).transform(turn);
     let color = rgb(words.color);
     let style = TextStyle::from(font).color(&color).pos(Pos::new(h_pos, VPos::Center));
-    area.draw(&Text::new(words.text.as_str(), pixel(&(words.x, words.y)), style)).map_err(problem)
+    // XML has no way to write a control character.
+    area.draw(&Text::new(escaped(&words.text), pixel(&(words.x, words.y)), style)).map_err(problem)
 }
 
 fn rgb((red, green, blue): Rgb) -> RGBColor {

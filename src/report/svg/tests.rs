@@ -168,6 +168,20 @@ fn the_same_input_gives_the_same_bytes() {
     assert_eq!(draw(&plan, &records), draw(&plan, &records));
 }
 
+/// A stored run may be another machine's, with any text in it.
+#[test]
+fn a_chart_is_xml_whatever_its_texts_hold() {
+    // Production 2 of XML 1.0; what else is unseen is not wanted either.
+    let is_seen =
+        |c: char| c == '\n' || !crate::case::units::is_unseen(c) && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    for unseen in ["\u{1b}[2J", "\0", "\u{7}\u{8}", "\u{9f}", "\u{202e}", "\u{fffe}\u{ffff}"] {
+        let (plan, records) = strides();
+        let document = draw(&named(plan, &format!("<a> & {unseen}b")), &records);
+        assert!(document.chars().all(is_seen), "{unseen:?}");
+        assert!(document.contains("&lt;a&gt; &amp; \\u{"), "{unseen:?} is shown as an escape");
+    }
+}
+
 #[test]
 fn each_of_many_names_has_a_row_of_its_own() {
     let (plan, records) = applications();

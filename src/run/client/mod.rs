@@ -73,8 +73,7 @@ impl EngineCommand {
 
     /// A command line to be copied by the user, such as `scatterlab run --resume out`, with this engine.
     pub(crate) fn command_line(&self, verb: &str, folder: &Path) -> String {
-        let folder = shell::quoted(&folder.display().to_string());
-        format!("scatterlab {verb} {folder}{}", self.option())
+        format!("scatterlab {verb} {}{}", shell::path(folder), self.option())
     }
 
     /// A text such as ` --engine 'ssh host scatterlab engine'`; empty for the program itself.

@@ -81,7 +81,7 @@ fn mistakes_have_their_place_their_key_and_what_is_accepted() {
 fn it_is_looked_for_where_the_user_keeps_such_files() {
     let path = |pairs: &[(&str, &str)]| {
         let pairs: HashMap<&str, &str> = pairs.iter().copied().collect();
-        default_path(|key| pairs.get(key).map(|v| v.to_string())).map(|p| p.display().to_string())
+        default_path(|key| pairs.get(key).map(Into::into)).map(|p| p.display().to_string())
     };
     let home = ("HOME", "/home/u");
     assert_eq!(path(&[home]).as_deref(), Some("/home/u/.config/scatterlab/config.yaml"));

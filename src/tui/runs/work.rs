@@ -21,7 +21,7 @@ use crate::run::index::{self, Stamp};
 use crate::run::repeat::Repeat;
 use crate::run::stored::Stored;
 use crate::run::{Interrupted, note, summary};
-use crate::shell::quoted;
+use crate::shell;
 use crate::tui::chart::overlay::Baseline;
 
 /// Maximum number of listed runs, the newest ones: each takes a few kilobytes.
@@ -104,7 +104,7 @@ fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow
     if comparison.judgements.is_empty() {
         bail!("{} and {} have no case in common", before.name, after.name);
     }
-    let again = quoted(&other.display().to_string());
+    let again = shell::path(other);
     let heads = Heads { baseline: "A".to_owned(), other: "B".to_owned(), again };
     let judged = judged(&before, &after, comparison, MARGIN, &heads);
     Ok(Answer::Compared(Box::new(Comparison { key: judged::key(&[&before, &after]), judged, selected: 0 })))

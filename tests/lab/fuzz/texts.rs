@@ -9,12 +9,13 @@ use scatterlab::inputs::notation;
 use scatterlab::model::profiles;
 use scatterlab::recipe;
 use scatterlab::recipe::plan::{self, Overrides};
+use scatterlab::spatter::settings::OmpThreads;
 use scatterlab::spatter::{CommandLine, Job, Machine, Suite, to_recipe};
 
 use super::mutate::Random;
 use super::{Outcome, Target};
 
-const MACHINE: Machine = Machine { cpus: 4, omp_threads: None, gpu: false, now: 1_700_000_000 };
+const MACHINE: Machine = Machine { cpus: 4, omp_threads: OmpThreads::Unset, gpu: false, now: 1_700_000_000 };
 
 fn file(path: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file of the source tree")

@@ -106,7 +106,7 @@ const LINES: &[(&str, u8, &str)] = &[
     (
         "-p FILE=x.json",
         255,
-        "-p: `FILE=x.json` is not a pattern: UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N or a list such as 0,8,16",
+        "-p: `FILE=x.json` is not a pattern; as in Spatter 2.1.0, -f reads a file of configurations: -f x.json",
     ),
     ("-p UNIFORM:0:1", 255, "-p: a pattern has at least one index"),
     ("-p UNIFORM:8:0", 255, "-p: the stride of UNIFORM is at least 1"),

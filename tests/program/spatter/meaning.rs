@@ -4,7 +4,7 @@ use scatterlab::primitives::pattern::spec::Kernel;
 use scatterlab::recipe;
 use scatterlab::recipe::plan::{self, Overrides};
 use scatterlab::spatter::pattern::Delta;
-use scatterlab::spatter::settings::{Backend, Format};
+use scatterlab::spatter::settings::{Backend, Format, OmpThreads};
 use scatterlab::spatter::{Job, to_recipe};
 
 use super::{MACHINE, config, job, job_with, line, refusal, suite};
@@ -87,13 +87,36 @@ fn threads_are_as_many_as_there_may_be() {
         let job = scatterlab::spatter::Job::of(&line(words).expect("words"), None, &machine).expect("a job");
         (job.settings.backend.threads(&machine), job.notes.iter().any(|note| note.starts_with("-t")))
     };
-    assert_eq!(with(None, "-p 0"), (4, false));
-    assert_eq!(with(None, "-p 0 -t 3"), (3, false));
-    assert_eq!(with(None, "-p 0 -t 5"), (4, true));
-    assert_eq!(with(Some(2), "-p 0"), (2, false));
-    assert_eq!(with(Some(2), "-p 0 -t 3"), (2, true));
-    assert_eq!(with(Some(64), "-p 0 -t 3"), (3, false));
-    assert_eq!(with(None, "-p 0 -b serial -t 2"), (1, true));
+    assert_eq!(with(OmpThreads::Unset, "-p 0"), (4, false));
+    assert_eq!(with(OmpThreads::Unset, "-p 0 -t 3"), (3, false));
+    assert_eq!(with(OmpThreads::Unset, "-p 0 -t 5"), (4, true));
+    assert_eq!(with(OmpThreads::Set(2), "-p 0"), (2, false));
+    assert_eq!(with(OmpThreads::Set(2), "-p 0 -t 3"), (2, true));
+    assert_eq!(with(OmpThreads::Set(64), "-p 0 -t 3"), (3, false));
+    assert_eq!(with(OmpThreads::Unset, "-p 0 -b serial -t 2"), (1, true));
+}
+
+/// As OpenMP's library does it: a value that it cannot use has no effect, and is said.
+#[test]
+fn a_number_of_threads_that_cannot_be_used_is_ignored_with_a_word() {
+    let with = |variable: &str, words: &str| {
+        let omp_threads = OmpThreads::of(variable.as_ref());
+        let machine = scatterlab::spatter::Machine { omp_threads, ..MACHINE };
+        let job = Job::of(&line(words).expect("words"), None, &machine).expect("a job");
+        let said = job.notes.into_iter().find(|note| note.starts_with("OMP_NUM_THREADS="));
+        (job.settings.backend.threads(&machine), said)
+    };
+    for variable in ["0", "abc", "-1", "", "4,x", "4,0", "2.0", "99999999999999999999", "0x2", "2\u{1b}[2J"] {
+        let (threads, said) = with(variable, "-b openmp -p 0");
+        let said = said.unwrap_or_else(|| panic!("{variable} is dropped without a word"));
+        assert!(threads == 4 && said.ends_with("; using 4") && !said.contains('\u{1b}'), "{said}");
+    }
+    let said = "OMP_NUM_THREADS=abc is ignored: it is no number of threads from 1 on; using 3";
+    assert_eq!(with("abc", "-b openmp -p 0 -t 3"), (3, Some(said.to_owned())));
+    for (variable, threads) in [("2", 2), (" 1 ", 1), ("3,2", 3), ("2, 8", 2)] {
+        assert_eq!(with(variable, "-b openmp -p 0"), (threads, None), "{variable}");
+    }
+    assert_eq!(with("abc", "-b serial -p 0").1, None, "one thread, whatever the variable says");
 }
 
 /// A run's recipe has the requested number of rounds. A suite converted to a recipe has as many as judging it
@@ -310,7 +333,7 @@ fn deltas_that_are_not_used_do_no_harm() {
 #[test]
 fn more_threads_than_cpus_are_not_started() {
     let of = |words: &str| {
-        let machine = scatterlab::spatter::Machine { omp_threads: Some(64), ..MACHINE };
+        let machine = scatterlab::spatter::Machine { omp_threads: OmpThreads::Set(64), ..MACHINE };
         let job = Job::of(&line(words).expect("words"), None, &machine).expect("a job");
         (job.settings.backend, job.notes)
     };

@@ -10,10 +10,12 @@ mod output;
 mod runs;
 mod suites;
 
+use scatterlab::spatter::settings::OmpThreads;
 use scatterlab::spatter::{CommandLine, Config, Job, Machine, Refused, Suite};
 
 /// A machine with four CPUs and no GPU.
-pub const MACHINE: Machine = Machine { cpus: 4, omp_threads: None, gpu: false, now: 1_700_000_000 };
+pub const MACHINE: Machine =
+    Machine { cpus: 4, omp_threads: OmpThreads::Unset, gpu: false, now: 1_700_000_000 };
 
 pub fn line(words: &str) -> Result<CommandLine, Refused> {
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();

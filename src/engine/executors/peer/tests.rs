@@ -158,7 +158,7 @@ fn without_a_program_its_cases_cannot_run() {
 #[test]
 fn programs_are_looked_for_where_data_are() {
     let of = |values: &[(&str, &str)]| {
-        folder(|key| values.iter().find(|(k, _)| *k == key).map(|(_, value)| (*value).to_owned()))
+        folder(|key| values.iter().find(|(k, _)| *k == key).map(|(_, value)| value.into()))
     };
     let home = ("HOME", "/home/me");
     assert_eq!(of(&[home]), Some("/home/me/.local/share/scatterlab/peers".into()));

@@ -1,0 +1,132 @@
+//! The one module that knows which library parses YAML. It reads recipes, profiles, claims and the configuration, which
+//! others may have written: length, depth, and the number of values with aliases followed are limited.
+//!
+//! serde_yaml reports places only for errors, not for nodes. So nodes are numbered in reading order, and the
+//! place of a node is found by reading the text again with a seed that fails at that number.
+
+use serde::de::DeserializeSeed;
+use serde_yaml::{Deserializer, Error};
+
+use super::error::ErrorKind;
+use super::node::Node;
+use super::seed::{NodeSeed, Reader, nesting};
+
+/// How much is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Maximal length of the text, MiB.
+    pub text: usize,
+    /// Maximal number of nodes after aliases are expanded; a long text counts as several.
+    pub nodes: usize,
+}
+
+impl Limits {
+    /// For what users write: some texts take libyaml a time that grows faster than their length.
+    pub const WRITTEN: Limits = Limits { text: 1, nodes: 200_000 };
+    /// For what the program writes itself.
+    pub const GENERATED: Limits = Limits { text: 32, nodes: 2_000_000 };
+}
+
+/// Line and column in a text, counted from 1.
+type At = (usize, usize);
+
+/// Reads one document.
+///
+/// # Errors
+/// Text that is not YAML, tags, keys that are not plain words, more than one document, or more than the limits, with the
+/// place if it is known. Keys may be repeated.
+pub(super) fn node(text: &str, limits: Limits) -> Result<Node, (Option<At>, ErrorKind)> {
+    if text.len() > limits.text << 20 {
+        return Err((None, ErrorKind::Unsupported(format!("larger than {} MiB", limits.text))));
+    }
+    let text = without_mark(text);
+    if let Some(place) = too_deep(text) {
+        return Err((Some(place), ErrorKind::Unsupported(nesting())));
+    }
+    let reader = Reader::new(None, limits.nodes);
+    NodeSeed::of(&reader).deserialize(Deserializer::from_str(text)).map_err(|error| {
+        let place = error.location().map(|l| (l.line(), l.column()));
+        match reader.complaint.take() {
+            Some(complaint) => (place, ErrorKind::Unsupported(complaint)),
+            None => mistake(text, &error, place),
+        }
+    })
+}
+
+/// The place of the node of this number in a text that [`node`] has read.
+pub(super) fn locate(text: &str, number: u32) -> Option<At> {
+    locate_in(Deserializer::from_str(without_mark(text)), number)
+}
+
+/// The text after a byte order mark, which libyaml would take for a document of its own.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+fn locate_in(document: Deserializer<'_>, number: u32) -> Option<At> {
+    // The text was within its limits when it was read.
+    let reader = Reader::new(Some(number), Limits::GENERATED.nodes);
+    let error = NodeSeed::of(&reader).deserialize(document).err()?;
+    error.location().map(|l| (l.line(), l.column()))
+}
+
+/// The mistake that an error of the library is about, and its place.
+fn mistake(text: &str, error: &Error, place: Option<At>) -> (Option<At>, ErrorKind) {
+    let message = error.to_string();
+    if message.contains("more than one document") {
+        let second = Deserializer::from_str(text).nth(1).and_then(|document| locate_in(document, 0));
+        return (second, ErrorKind::Unsupported("holds more than one YAML document".to_owned()));
+    }
+    // libyaml does not say where.
+    let control = || text.find(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}'));
+    let place = match message.contains("control characters") {
+        true => control().map(|at| line_and_column(text, at)).or(place),
+        false => place,
+    };
+    let cut = [" at line ", " at position ", ", while "].iter().filter_map(|s| message.find(s)).min();
+    let message = crate::case::units::shown(&message[..cut.unwrap_or(message.len())]);
+    let cause = CAUSES.iter().find(|(words, _)| message.contains(words));
+    let message = cause.map_or(message.clone(), |(_, question)| format!("{message} ({question})"));
+    (place, ErrorKind::Syntax(message))
+}
+
+/// What libyaml says, and the mistake that usually causes it.
+const CAUSES: [(&str, &str); 6] = [
+    ("did not find expected key", "is this line indented like those before it?"),
+    ("did not find expected '-' indicator", "are the items of the list indented alike?"),
+    ("did not find expected ',' or", "is a bracket still open, or a comma missing?"),
+    ("mapping values are not allowed", "is the indentation right? a value that contains `: ` needs quotes"),
+    ("could not find expected ':'", "does the key lack its colon?"),
+    (
+        "cannot start any token",
+        "indent with spaces, not tabs; a value that begins with @, ` or % needs quotes",
+    ),
+];
+
+/// Line and column, counted from 1, of the byte at `at`.
+fn line_and_column(text: &str, at: usize) -> At {
+    let before = &text[..at];
+    let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// The first bracket that is certainly nested too deeply. libyaml's time grows with the square of the depth
+/// of brackets, so they are counted beforehand. Brackets in quotes and comments count too; the limit leaves
+/// room for them.
+fn too_deep(text: &str) -> Option<At> {
+    const BRACKETS: i64 = 256;
+    let mut open = 0i64;
+    for (number, line) in text.lines().enumerate() {
+        for (column, c) in line.chars().enumerate() {
+            match c {
+                '[' | '{' => open += 1,
+                ']' | '}' => open = (open - 1).max(0),
+                _ => {}
+            }
+            if open > BRACKETS {
+                return Some((number + 1, column + 1));
+            }
+        }
+    }
+    None
+}
