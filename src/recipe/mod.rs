@@ -16,6 +16,7 @@ pub mod published;
 mod range;
 mod setting;
 pub mod shipped;
+mod spelling;
 mod value;
 
 use std::path::Path;

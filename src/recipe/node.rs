@@ -3,12 +3,15 @@
 //! serde_yaml reports places only for errors, not for nodes. So nodes are numbered in reading order, and the
 //! place of a node is found by reading the text again with a seed that fails at that number.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::error::{ErrorKind, Mistake, Place, RecipeError};
+use super::flow::float;
+use super::spelling;
 
 /// How much is read.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,8 @@ const MAX_DEPTH: usize = 16;
 pub(crate) struct Node {
     pub place: Place,
     pub content: Content,
+    /// A number as it is written, if [`flow`](super::flow::flow) would write its value otherwise: `3.10`, `0x10`.
+    pub spelling: Option<Box<str>>,
 }
 
 /// The content of a node.
@@ -56,15 +61,30 @@ pub(crate) struct Key {
 }
 
 impl Node {
+    pub fn of(place: Place, content: Content) -> Node {
+        Node { place, content, spelling: None }
+    }
+
+    /// A number or a text as it is written; `None` of anything else.
+    pub fn written(&self) -> Option<Cow<'_, str>> {
+        Some(match (&self.spelling, &self.content) {
+            (Some(spelling), _) => Cow::Borrowed(spelling),
+            (None, Content::Text(text)) => Cow::Borrowed(text),
+            (None, Content::Int(number)) => Cow::Owned(number.to_string()),
+            (None, Content::Float(number)) => Cow::Owned(float(*number)),
+            _ => return None,
+        })
+    }
+
     /// A description of the value for messages.
     pub fn describe(&self) -> String {
         use crate::case::units::shown;
+        let written = self.written().unwrap_or_default();
         match &self.content {
             Content::Null => "nothing".to_owned(),
             Content::Bool(b) => format!("the boolean `{b}` (quote it to make it a word)"),
-            Content::Int(v) => format!("the number `{v}`"),
-            Content::Float(v) => format!("the number `{}`", shown(&v.to_string())),
-            Content::Text(t) => format!("`{}`", shown(t)),
+            Content::Int(_) | Content::Float(_) => format!("the number `{}`", shown(&written)),
+            Content::Text(_) => format!("`{}`", shown(&written)),
             Content::List(items) if items.is_empty() => "an empty list".to_owned(),
             Content::List(_) => "a list".to_owned(),
             Content::Map(_) => "a map".to_owned(),
@@ -96,7 +116,7 @@ impl Node {
 
 impl Default for Node {
     fn default() -> Node {
-        Node { place: Place::Nowhere, content: Content::Null }
+        Node::of(Place::Nowhere, Content::Null)
     }
 }
 
@@ -124,13 +144,14 @@ pub(crate) fn read_within(origin: &str, text: &str, limits: Limits) -> Result<No
     }
     let reader = Reader::new(None, limits.nodes);
     let seed = NodeSeed { reader: &reader, depth: 0 };
-    let node = seed.deserialize(serde_yaml::Deserializer::from_str(text)).map_err(|error| {
+    let mut node = seed.deserialize(serde_yaml::Deserializer::from_str(text)).map_err(|error| {
         let place = error.location().map(|l| (l.line(), l.column()));
         match reader.complaint.take() {
             Some(complaint) => fail(place, ErrorKind::Unsupported(complaint)),
             None => yaml_error(origin, text, &error, place),
         }
     })?;
+    spelling::keep(&mut node, text);
     no_duplicates(&node, "").map_err(|m| fail(locate_place(text, m.place), m.problem))?;
     Ok(node)
 }
@@ -290,7 +311,7 @@ struct NodeSeed<'r> {
 impl NodeSeed<'_> {
     fn scalar<E: de::Error>(self, content: Content) -> Result<Node, E> {
         let bytes = if let Content::Text(text) = &content { text.len() } else { 0 };
-        Ok(Node { place: self.reader.enter(bytes)?, content })
+        Ok(Node::of(self.reader.enter(bytes)?, content))
     }
 
     fn below<E: de::Error>(self) -> Result<Self, E> {
@@ -349,7 +370,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         while let Some(item) = seq.next_element_seed(below)? {
             items.push(item);
         }
-        Ok(Node { place, content: Content::List(items) })
+        Ok(Node::of(place, Content::List(items)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
@@ -359,7 +380,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         while let Some(key) = map.next_key_seed(KeySeed(self.reader))? {
             entries.push((key, map.next_value_seed(below)?));
         }
-        Ok(Node { place, content: Content::Map(entries) })
+        Ok(Node::of(place, Content::Map(entries)))
     }
 
     fn visit_enum<A: de::EnumAccess<'de>>(self, _: A) -> Result<Node, A::Error> {
