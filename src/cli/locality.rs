@@ -93,10 +93,10 @@ fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
         return Ok(one("standard input".to_owned(), indices::read_standard_input(column)?));
     }
     let is_recipe = is_yaml(path) || is_suite(path);
-    if column.is_none() && (is_recipe || (!path.exists() && shipped::find(source).is_some())) {
+    if column.is_none() && (is_recipe || (!files::is_there(path) && shipped::find(source).is_some())) {
         return recipe::arrays(source);
     }
-    if path.exists() {
+    if files::is_there(path) {
         return Ok(one(source.to_owned(), indices::read_argument(path, column)?));
     }
     if let Some(column) = column {

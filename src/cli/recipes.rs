@@ -28,7 +28,7 @@ impl Source {
     /// before it and `.yaml` after it, or shortened as long as it means one recipe: `he2007/fig9`.
     pub fn find(name: &str) -> anyhow::Result<Source> {
         let path = Path::new(name);
-        if path.exists() && !path.is_dir() {
+        if files::is_there(path) && !path.is_dir() {
             let text = files::text(path, &files::RECIPE)?;
             return Ok(Source { name: name.to_owned(), text: as_recipe(name, &text)?.into_owned() });
         }
@@ -88,7 +88,7 @@ pub fn as_recipe<'t>(name: &str, text: &'t str) -> anyhow::Result<Cow<'t, str>> 
 /// As for [`Stored::open`]; a recipe's name and a missing folder get different messages.
 pub fn open_run(path: &Path) -> anyhow::Result<Stored> {
     let name = path.display();
-    if path.is_file() || (!path.exists() && shipped::find(&name.to_string()).is_some()) {
+    if path.is_file() || (!files::is_there(path) && shipped::find(&name.to_string()).is_some()) {
         bail!("{name} is not a folder; this command takes folders of stored runs");
     }
     Stored::open(path).map(with_warnings)

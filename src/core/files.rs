@@ -194,15 +194,21 @@ pub fn bytes(path: &Path, kind: &Kind) -> Result<Vec<u8>, Problem> {
 /// The text in a file.
 ///
 /// # Errors
-/// As for [`bytes`], or when the file is not UTF-8.
+/// As for [`bytes`] and [`text_of`].
 pub fn text(path: &Path, kind: &Kind) -> Result<String, Problem> {
-    let bytes = bytes(path, kind)?;
+    text_of(path, bytes(path, kind)?)
+}
+
+/// The text that the bytes of a file are.
+///
+/// # Errors
+/// When they are a container, or not UTF-8.
+pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
     if let Some(is) = content::foreign(&bytes) {
         return Err(Problem::Foreign { path: path.to_owned(), is });
     }
     String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let (before, rest) = error.as_bytes().split_at(at);
+        let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
         let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
         Problem::NotText {
             path: path.to_owned(),

@@ -2,6 +2,7 @@
 
 mod figures;
 mod index_files;
+mod inputs;
 mod judging;
 mod misbehaving;
 mod mpi;
