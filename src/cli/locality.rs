@@ -96,10 +96,10 @@ fn read(source: impl AsRef<OsStr>, column: Option<&str>) -> anyhow::Result<Vec<A
         return Ok(one("standard input".to_owned(), indices::read_standard_input(column)?));
     }
     let is_recipe = is_yaml(path) || is_suite(path);
-    if column.is_none() && (is_recipe || (!path.exists() && shipped::find(source).is_some())) {
+    if column.is_none() && (is_recipe || (!files::is_there(path) && shipped::find(source).is_some())) {
         return recipe::arrays(path);
     }
-    if path.exists() {
+    if files::is_there(path) {
         return Ok(one(source.to_owned(), indices::read_argument(path, column)?));
     }
     if let Some(column) = column {

@@ -31,7 +31,7 @@ impl Source {
         let path = Path::new(&name);
         // No shipped recipe has a name that is not text.
         let name = &*path.to_string_lossy();
-        if path.exists() && !path.is_dir() {
+        if files::is_there(path) && !path.is_dir() {
             let text = files::text(path, &files::RECIPE)?;
             return Ok(Source { path: path.to_owned(), text: as_recipe(name, &text)?.into_owned() });
         }
@@ -97,7 +97,7 @@ pub fn as_recipe<'t>(name: &str, text: &'t str) -> anyhow::Result<Cow<'t, str>> 
 /// As for [`Stored::open`]; a recipe's name and a missing folder get different messages.
 pub fn open_run(path: &Path) -> anyhow::Result<Stored> {
     let name = path.display();
-    if path.is_file() || (!path.exists() && shipped::find(&name.to_string()).is_some()) {
+    if path.is_file() || (!files::is_there(path) && shipped::find(&name.to_string()).is_some()) {
         bail!("{name} is not a folder; this command takes folders of stored runs");
     }
     Stored::open(path).map(with_warnings)

@@ -15,6 +15,8 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::case::units::fmt_bytes;
 
+pub mod content;
+
 /// A kind of file, and how much of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
@@ -56,15 +58,40 @@ pub const SYSTEM: Kind = regular("a file of the system", 16 << 20);
 /// Why a file is not read.
 #[derive(Debug)]
 pub enum Problem {
-    Unreadable { path: PathBuf, error: io::Error },
-    Irregular { path: PathBuf, is: &'static str, kind: Kind },
-    Long { path: PathBuf, length: u64, kind: Kind },
-    NotText { path: PathBuf, at: usize },
+    Unreadable {
+        path: PathBuf,
+        error: io::Error,
+    },
+    Irregular {
+        path: PathBuf,
+        is: &'static str,
+        kind: Kind,
+    },
+    Long {
+        path: PathBuf,
+        length: u64,
+        kind: Kind,
+    },
+    /// A byte that is not UTF-8, with its line and column, from 1; the column counts bytes.
+    NotText {
+        path: PathBuf,
+        line: usize,
+        column: usize,
+        byte: u8,
+    },
+    /// A container, or text of another encoding, where text is read.
+    Foreign {
+        path: PathBuf,
+        is: &'static str,
+    },
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Problem::Unreadable { path, error } if error.raw_os_error() == Some(libc::ELOOP) => {
+                write!(f, "cannot read {}: its symbolic links form a loop; accepted: a file", path.display())
+            }
             Problem::Unreadable { path, error } => write!(f, "cannot read {}: {error}", path.display()),
             Problem::Irregular { path, is, kind } => {
                 let pipes = if kind.stream.is_some() { " or a pipe" } else { "" };
@@ -74,9 +101,10 @@ impl fmt::Display for Problem {
                 let (length, most) = (fmt_bytes(*length), fmt_bytes(*most));
                 write!(f, "{} is {length} long; {what} of at most {most} is read", path.display())
             }
-            Problem::NotText { path, at } => {
-                write!(f, "{} is not UTF-8 text: there is an invalid byte at {at}", path.display())
+            Problem::NotText { path, line, column, byte } => {
+                write!(f, "{}:{line}:{column}: the byte {byte:#04x} is not UTF-8 text", path.display())
             }
+            Problem::Foreign { path, is } => write!(f, "{} is {is}; accepted: UTF-8 text", path.display()),
         }
     }
 }
@@ -172,10 +200,34 @@ pub fn bytes(path: &Path, kind: &Kind) -> Result<Vec<u8>, Problem> {
 /// The text in a file.
 ///
 /// # Errors
-/// As for [`bytes`], or when the file is not UTF-8.
+/// As for [`bytes`] and [`text_of`].
 pub fn text(path: &Path, kind: &Kind) -> Result<String, Problem> {
-    String::from_utf8(bytes(path, kind)?)
-        .map_err(|error| Problem::NotText { path: path.to_owned(), at: error.utf8_error().valid_up_to() })
+    text_of(path, bytes(path, kind)?)
+}
+
+/// The text that the bytes of a file are.
+///
+/// # Errors
+/// When they are a container, or not UTF-8.
+pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
+    if let Some(is) = content::foreign(&bytes) {
+        return Err(Problem::Foreign { path: path.to_owned(), is });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+        let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        Problem::NotText {
+            path: path.to_owned(),
+            line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+            column: line.len() + 1,
+            byte: rest.first().copied().unwrap_or_default(),
+        }
+    })
+}
+
+/// Whether a name leads to something, even if it cannot be opened: only then is it worth saying why.
+pub fn is_there(path: &Path) -> bool {
+    path.try_exists().unwrap_or(true)
 }
 
 /// The text in a file of the system; `None` if it cannot be read.

@@ -228,13 +228,11 @@ fn fill(own: &mut Cow<'_, Node>, outer: &Node) {
     }
 }
 
-/// A text on one line; a number counts as text (`figure: 9`).
+/// A text on one line; a number counts as text, as it is written (`figure: 3.10`).
 fn text(node: &Node, at: &str) -> Result<String, Mistake> {
-    let line = match &node.content {
-        Content::Text(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
-        Content::Int(v) => v.to_string(),
-        Content::Float(v) => v.to_string(),
-        _ => return Err(Mistake::wrong_type(node.place, at, "a text", node.describe())),
+    let line = match node.written() {
+        Some(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        None => return Err(Mistake::wrong_type(node.place, at, "a text", node.describe())),
     };
     if line.is_empty() || line.chars().any(char::is_control) {
         return Err(Mistake::wrong_type(

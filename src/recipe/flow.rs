@@ -4,6 +4,9 @@ use super::node::{Content, Node, read};
 
 /// The node in YAML's flow style: `{multipass: {passes: 1..64 x2}}`.
 pub(crate) fn flow(node: &Node) -> String {
+    if let Some(spelling) = &node.spelling {
+        return spelling.to_string();
+    }
     match &node.content {
         Content::Null => "null".to_owned(),
         Content::Bool(truth) => truth.to_string(),
@@ -19,7 +22,7 @@ pub(crate) fn flow(node: &Node) -> String {
 }
 
 /// `3.0` instead of `3`, which would be an integer.
-fn float(number: f64) -> String {
+pub(super) fn float(number: f64) -> String {
     match number {
         n if n.is_nan() => ".nan".to_owned(),
         n if n.is_infinite() => if n > 0.0 { ".inf" } else { "-.inf" }.to_owned(),

@@ -1,5 +1,7 @@
 //! Step two, sampling: the keys of `measure:`.
 
+use std::borrow::Cow;
+
 use super::error::{ErrorKind, Mistake};
 use super::node::{Content, Node, only};
 use super::value;
@@ -263,14 +265,9 @@ fn bound(node: &Node, at: &str, word: &'static str) -> Result<Option<f64>, Mista
     seconds.map(|seconds| within(seconds, [1e-3, LONGEST], node, at, &accepted)).transpose()
 }
 
-/// A number is returned as its digits, so that the error message asks for the unit.
+/// A number is returned as it is written, so that the error message asks for the unit.
 fn number_or_text(node: &Node) -> Option<String> {
-    match &node.content {
-        Content::Text(text) => Some(text.clone()),
-        Content::Int(number) => Some(number.to_string()),
-        Content::Float(number) => Some(number.to_string()),
-        _ => None,
-    }
+    node.written().map(Cow::into_owned)
 }
 
 fn within(number: f64, [low, high]: [f64; 2], node: &Node, at: &str, accepted: &str) -> Result<f64, Mistake> {

@@ -17,6 +17,7 @@ mod range;
 mod seed;
 mod setting;
 pub mod shipped;
+mod spelling;
 mod value;
 mod yaml;
 

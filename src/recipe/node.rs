@@ -1,10 +1,14 @@
 //! Step one: a tree of nodes that remember their places, of YAML text or of a value that is to be written as YAML.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::DeserializeSeed;
 
 use super::error::{ErrorKind, Mistake, Place, RecipeError};
+use super::flow::float;
 use super::seed::{NodeSeed, Reader};
+use super::spelling;
 use super::yaml::{self, Limits};
 
 /// A value as written in the YAML.
@@ -12,6 +16,8 @@ use super::yaml::{self, Limits};
 pub(crate) struct Node {
     pub place: Place,
     pub content: Content,
+    /// A number as it is written, if [`flow`](super::flow::flow) would write its value otherwise: `3.10`, `0x10`.
+    pub spelling: Option<Box<str>>,
 }
 
 /// The content of a node.
@@ -34,15 +40,30 @@ pub(crate) struct Key {
 }
 
 impl Node {
+    pub fn of(place: Place, content: Content) -> Node {
+        Node { place, content, spelling: None }
+    }
+
+    /// A number or a text as it is written; `None` of anything else.
+    pub fn written(&self) -> Option<Cow<'_, str>> {
+        Some(match (&self.spelling, &self.content) {
+            (Some(spelling), _) => Cow::Borrowed(spelling),
+            (None, Content::Text(text)) => Cow::Borrowed(text),
+            (None, Content::Int(number)) => Cow::Owned(number.to_string()),
+            (None, Content::Float(number)) => Cow::Owned(float(*number)),
+            _ => return None,
+        })
+    }
+
     /// A description of the value for messages.
     pub fn describe(&self) -> String {
         use crate::case::units::shown;
+        let written = self.written().unwrap_or_default();
         match &self.content {
             Content::Null => "nothing".to_owned(),
             Content::Bool(b) => format!("the boolean `{b}` (quote it to make it a word)"),
-            Content::Int(v) => format!("the number `{v}`"),
-            Content::Float(v) => format!("the number `{}`", shown(&v.to_string())),
-            Content::Text(t) => format!("`{}`", shown(t)),
+            Content::Int(_) | Content::Float(_) => format!("the number `{}`", shown(&written)),
+            Content::Text(_) => format!("`{}`", shown(&written)),
             Content::List(items) if items.is_empty() => "an empty list".to_owned(),
             Content::List(_) => "a list".to_owned(),
             Content::Map(_) => "a map".to_owned(),
@@ -74,7 +95,7 @@ impl Node {
 
 impl Default for Node {
     fn default() -> Node {
-        Node { place: Place::Nowhere, content: Content::Null }
+        Node::of(Place::Nowhere, Content::Null)
     }
 }
 
@@ -93,7 +114,8 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
 /// than 16 levels or the limits.
 pub(crate) fn read_within(origin: &str, text: &str, limits: Limits) -> Result<Node, RecipeError> {
     let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem: Box::new(problem) };
-    let node = yaml::node(text, limits).map_err(|(place, problem)| fail(place, problem))?;
+    let mut node = yaml::node(text, limits).map_err(|(place, problem)| fail(place, problem))?;
+    spelling::keep(&mut node, yaml::without_mark(text));
     no_duplicates(&node, "").map_err(|m| fail(locate_place(text, m.place), m.problem))?;
     Ok(node)
 }

@@ -91,7 +91,7 @@ fn changed(node: &Node, edits: &[Edit]) -> Node {
         Content::Map(entries) => Content::Map(changed_entries(node.place, entries, edits)),
         other => other.clone(),
     };
-    Node { place: node.place, content }
+    Node { place: node.place, content, spelling: node.spelling.clone() }
 }
 
 fn changed_entries(map: Place, entries: &[(Key, Node)], edits: &[Edit]) -> Vec<(Key, Node)> {

@@ -67,7 +67,7 @@ impl<'r> NodeSeed<'r> {
 
     fn scalar<E: de::Error>(self, content: Content) -> Result<Node, E> {
         let bytes = if let Content::Text(text) = &content { text.len() } else { 0 };
-        Ok(Node { place: self.reader.enter(bytes)?, content })
+        Ok(Node::of(self.reader.enter(bytes)?, content))
     }
 
     fn below<E: de::Error>(self) -> Result<Self, E> {
@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         while let Some(item) = seq.next_element_seed(below)? {
             items.push(item);
         }
-        Ok(Node { place, content: Content::List(items) })
+        Ok(Node::of(place, Content::List(items)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
@@ -136,7 +136,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         while let Some(key) = map.next_key_seed(KeySeed(self.reader))? {
             entries.push((key, map.next_value_seed(below)?));
         }
-        Ok(Node { place, content: Content::Map(entries) })
+        Ok(Node::of(place, Content::Map(entries)))
     }
 
     fn visit_enum<A: de::EnumAccess<'de>>(self, _: A) -> Result<Node, A::Error> {

@@ -1,5 +1,6 @@
 //! Reads the values of a parameter from one node, as its kind allows.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::error::{ErrorKind, Mistake, Place};
@@ -62,7 +63,7 @@ fn one_or_range(kind: &Kind, node: &Node, at: &str) -> Result<(Vec<Value>, Optio
                 Mistake::new(node.place, problem)
             })?;
             for value in &values.0 {
-                within(kind, value, node.place, at)?;
+                within(kind, value, node, at)?;
             }
             Ok((values.0, Some(values.1)))
         }
@@ -98,7 +99,7 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, at: &str) -> Result<Value, Mistak
             Value::Text(word(node, at, &names)?)
         }
     };
-    within(kind, &value, node.place, at)?;
+    within(kind, &value, node, at)?;
     Ok(value)
 }
 
@@ -115,7 +116,7 @@ fn count_or(kind: &Kind, words: &[&str], list: usize, node: &Node, at: &str) -> 
         }
         Content::Text(_) | Content::Int(_) => {
             let value = Value::Int(count(node, at)?);
-            within(kind, &value, node.place, at)?;
+            within(kind, &value, node, at)?;
             Ok(value)
         }
         _ => {
@@ -141,7 +142,7 @@ fn listed(
     let at = format!("{at}.{LIST}");
     let value = indices(longest, node, &at)?;
     if let Value::Indices(counts) = &value {
-        counts.iter().try_for_each(|&count| within(kind, &Value::Int(count), node.place, &at))?;
+        counts.iter().try_for_each(|&count| within(kind, &Value::Int(count), node, &at))?;
     }
     Ok(value)
 }
@@ -149,22 +150,22 @@ fn listed(
 /// The key for a list of counts as a single value.
 const LIST: &str = "list";
 
-/// A text on one line; a text that looks like a number must be quoted.
+/// A text on one line; a number counts as text, as it is written.
 fn line(node: &Node, at: &str) -> Result<String, Mistake> {
-    match &node.content {
-        Content::Text(text) if !text.trim().is_empty() && !text.chars().any(char::is_control) => {
-            Ok(text.clone())
-        }
+    match node.written() {
+        Some(text) if !text.trim().is_empty() && !text.chars().any(char::is_control) => Ok(text.into_owned()),
         _ => Err(Mistake::wrong_type(node.place, at, "a text in one line", node.describe())),
     }
 }
 
 /// An integer, with or without a suffix.
 pub(crate) fn count(node: &Node, at: &str) -> Result<u64, Mistake> {
-    let overflow = |v: i128| quantity(node, at, UnitError::Overflow { text: v.to_string() });
+    let overflow = |text: String| quantity(node, at, UnitError::Overflow { text });
     match &node.content {
         Content::Int(v) if *v < 0 => Err(Mistake::wrong_type(node.place, at, COUNT, node.describe())),
-        Content::Int(v) => u64::try_from(*v).map_err(|_| overflow(*v)),
+        Content::Int(v) => {
+            u64::try_from(*v).map_err(|_| overflow(node.written().unwrap_or_default().into_owned()))
+        }
         Content::Text(text) => parse_count(text).map_err(|e| quantity(node, at, e)),
         _ => Err(Mistake::wrong_type(node.place, at, COUNT, node.describe())),
     }
@@ -174,8 +175,9 @@ const COUNT: &str = "a count such as `4096` or `16Mi`";
 
 fn bytes(node: &Node, at: &str) -> Result<u64, Mistake> {
     match &node.content {
-        Content::Int(v) => parse_bytes(&v.to_string()).map_err(|e| quantity(node, at, e)),
-        Content::Text(text) => parse_bytes(text).map_err(|e| quantity(node, at, e)),
+        Content::Int(_) | Content::Text(_) => {
+            parse_bytes(&node.written().unwrap_or_default()).map_err(|e| quantity(node, at, e))
+        }
         _ => Err(Mistake::wrong_type(node.place, at, "a size such as `8B` or `128MiB`", node.describe())),
     }
 }
@@ -203,8 +205,8 @@ fn word(node: &Node, at: &str, words: &[&str]) -> Result<String, Mistake> {
     }
 }
 
-/// Checks a number against the limits of its kind.
-fn within(kind: &Kind, value: &Value, place: Place, at: &str) -> Result<(), Mistake> {
+/// Checks a number of a node against the limits of its kind.
+fn within(kind: &Kind, value: &Value, node: &Node, at: &str) -> Result<(), Mistake> {
     let (inside, shown, accepted) = match (kind, value) {
         (Kind::Count { min, max } | Kind::CountOr { min, max, .. }, Value::Int(v)) => {
             ((min..=max).contains(&v), label_count(*v), limits(*min, *max, label_count))
@@ -224,8 +226,10 @@ fn within(kind: &Kind, value: &Value, place: Place, at: &str) -> Result<(), Mist
     if inside {
         return Ok(());
     }
-    let value = crate::case::units::shown(&shown);
-    Err(Mistake::new(place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }))
+    // A range holds more values than the one that is out of it.
+    let written = node.written().filter(|written| !range::is_range(written));
+    let value = crate::case::units::shown(&written.map_or(shown, Cow::into_owned));
+    Err(Mistake::new(node.place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }))
 }
 
 fn limits(min: u64, max: u64, label: fn(u64) -> String) -> String {

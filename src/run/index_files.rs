@@ -6,6 +6,7 @@ use std::path::Path;
 use super::layout::RECIPE;
 use super::stored;
 use crate::case::{IndexFile, IndexFiles};
+use crate::files;
 use crate::inputs::indices::{self, LocalFiles};
 
 /// The files that a recipe names, beside it. A stored run's own copy of its recipe names the arrays that the run has
@@ -55,7 +56,7 @@ impl IndexFiles for OfRun {
             indices::FOLDER
         );
         for (place, column) in places {
-            let Some(place) = place.as_deref().filter(|place| place.exists()) else { continue };
+            let Some(place) = place.as_deref().filter(|place| files::is_there(place)) else { continue };
             match self.beside.look(&place.to_string_lossy(), column) {
                 Ok(found) if found.hash == file.hash => return Ok(file.clone()),
                 Ok(_) => {

@@ -188,10 +188,10 @@ impl StoredLines {
 /// As for [`Stored::open`].
 pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
     let file = path.join(MANIFEST);
-    if !path.exists() {
+    if !files::is_there(path) {
         bail!("{}: no such folder", path.display());
     }
-    if !file.exists() {
+    if !files::is_there(&file) {
         bail!("{} holds no run: there is no {MANIFEST}", path.display());
     }
     let text = files::text(&file, &files::MANIFEST)?;

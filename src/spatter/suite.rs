@@ -30,8 +30,8 @@ pub struct Configuration {
     pub unknown: Option<String>,
 }
 
-/// Keys that do not exist: for each a remark about the first one, and how many there are.
-type Unknown = BTreeMap<String, (String, usize)>;
+/// Keys that do not exist, and those that stand twice: for each a remark about the first one, and how many there are.
+type Remarks = BTreeMap<(String, bool), (String, usize)>;
 
 impl Suite {
     /// Reads a suite.
@@ -47,11 +47,11 @@ impl Suite {
         if items.is_empty() {
             return Err(wrong(&root, "the list holds no configuration".to_owned()));
         }
-        let (mut suite, mut unknown) = (Suite::default(), Unknown::new());
+        let (mut suite, mut remarks) = (Suite::default(), Remarks::new());
         for item in items {
-            suite.configurations.push(configuration(&item, &mut suite.notes, &mut unknown)?);
+            suite.configurations.push(configuration(&item, &mut suite.notes, &mut remarks)?);
         }
-        suite.notes.extend(unknown.into_values().map(|(remark, times)| match times {
+        suite.notes.extend(remarks.into_values().map(|(remark, times)| match times {
             1 => remark,
             _ => format!("{remark}; it occurs {times} times"),
         }));
@@ -68,21 +68,28 @@ pub fn looks_like_a_suite(text: &str) -> bool {
 fn configuration(
     node: &Node,
     notes: &mut Vec<String>,
-    unknown: &mut Unknown,
+    remarks: &mut Remarks,
 ) -> Result<Configuration, Refused> {
     let expected = || wrong(node, format!("expected an object of options, found {}", node.describe()));
     let (place, mut options, mut first) = (node.place(), Options::default(), None);
-    for (name, key, value) in node.entries().ok_or_else(expected)? {
-        let Some(option) = table::by_json(&name) else {
-            first = first.or_else(|| Some(ignored(&name, &key)));
-            unknown.entry(name.clone()).or_insert_with(|| (ignored(&name, &key), 0)).1 += 1;
+    let entries = node.entries().ok_or_else(expected)?;
+    let last: BTreeMap<&str, usize> =
+        (0..).zip(&entries).map(|(at, (name, ..))| (name.as_str(), at)).collect();
+    for (at, (name, key, value)) in entries.iter().enumerate() {
+        let mut remark = |again: bool, words: &dyn Fn() -> String| {
+            remarks.entry((name.clone(), again)).or_insert_with(|| (words(), 0)).1 += 1;
+        };
+        let Some(option) = table::by_json(name) else {
+            first = first.or_else(|| Some(ignored(name, key)));
+            remark(false, &|| ignored(name, key));
             continue;
         };
-        if options.of(option.key).is_some() {
-            return Err(wrong(&key, format!("duplicate key `{name}`")));
+        if last.get(name.as_str()) != Some(&at) {
+            remark(true, &|| overridden(name, key));
+            continue;
         }
         let called = format!("{}: {name}", value.place());
-        let value = read(option, &value, notes)?;
+        let value = read(option, value, notes)?;
         options.0.push(Given { option, value, called });
     }
     Ok(Configuration { place, options, unknown: first })
@@ -130,10 +137,22 @@ fn mistaken(option: &Opt, node: &Node) -> Refused {
     let items = if matches!(option.kind, Kind::Pattern | Kind::Deltas) { node.items() } else { None };
     match items.and_then(|items| items.into_iter().find(|item| !sound(item))) {
         Some(item) => {
-            wrong(&item, format!("{name}: expected an integer of at least 0, found {}", item.describe()))
+            let most = most(Kind::Count(0), &item);
+            wrong(
+                &item,
+                format!("{name}: expected an integer of at least 0{most}, found {}", item.describe()),
+            )
         }
-        None => wrong(node, format!("{name}: expected {}, found {}", in_json(option.kind), found(node))),
+        None => {
+            let (expected, most) = (in_json(option.kind), most(option.kind, node));
+            wrong(node, format!("{name}: expected {expected}{most}, found {}", found(node)))
+        }
     }
+}
+
+/// What is added to the accepted values if the number is too large.
+fn most(kind: Kind, node: &Node) -> String {
+    value::at_most(kind, node.number().is_some_and(|number| number.value > i128::from(LARGEST)))
 }
 
 fn found(node: &Node) -> String {
@@ -151,6 +170,11 @@ fn in_json(kind: Kind) -> String {
         Kind::Seed => "an integer of at least 0".to_owned(),
         other => other.expected(),
     }
+}
+
+/// A remark about a key that stands once more behind this one.
+fn overridden(name: &str, key: &Node) -> String {
+    format!("{}: this `{name}` is overridden by a later one, as in Spatter", key.place())
 }
 
 /// A remark about a key that does not exist, and the one that may be meant.
@@ -180,5 +204,30 @@ mod tests {
         assert!(!looks_like_a_suite("{\"pattern\": []}"));
         assert!(!looks_like_a_suite("[1, 2]"));
         assert!(!looks_like_a_suite(""));
+    }
+
+    /// As nlohmann's JSON does, of which Spatter reads the result; what is overridden is not even looked at.
+    #[test]
+    fn the_last_of_several_equal_keys_counts() {
+        let suite = |text: &str| Suite::read("s.json", text).expect("a suite");
+        let read = suite(r#"[{"pattern": [0], "count": 16, "count": 32}]"#);
+        assert_eq!(read.configurations[0].options.count(table::Key::Count), Some(32));
+        assert_eq!(read.notes, ["s.json:1:19: this `count` is overridden by a later one, as in Spatter"]);
+        let odd =
+            suite(r#"[{"pattern": "UNIFORM:0:x", "delta": 2.5, "pattern": [8], "delta": 1, "delta": 4}]"#);
+        assert_eq!(odd.configurations[0].options.count(table::Key::Delta), Some(4));
+        assert_eq!(odd.notes.len(), 2, "{:?}", odd.notes);
+        assert!(odd.notes[0].ends_with("as in Spatter; it stands there 2 times"), "{:?}", odd.notes);
+        let escaped =
+            suite(r#"[{"pattern": [0], "count": 1, "co\u0075nt": 2}, {"pattern": [0], "count": 3}]"#);
+        assert_eq!(escaped.configurations[0].options.count(table::Key::Count), Some(2));
+        assert_eq!(escaped.notes.len(), 1);
+        let error =
+            Suite::read("s.json", r#"[{"pattern": [0], "count": 1, "count": "x"}]"#).expect_err("refused");
+        assert!(
+            error.message.starts_with("s.json:1:40: count: expected an integer of at least 1"),
+            "{}",
+            error.message
+        );
     }
 }

@@ -64,8 +64,19 @@ impl Kind {
             Kind::Pattern => Some(Value::Pattern(Written::Notation(text.to_owned()))),
             Kind::Text => Some(Value::Text(text.to_owned())),
         };
-        value.ok_or_else(|| format!("expected {}, found `{}`", self.expected(), shown(text)))
+        let most = at_most(self, text.split(',').any(is_too_large));
+        value.ok_or_else(|| format!("expected {}{most}, found `{}`", self.expected(), shown(text)))
     }
+}
+
+/// What a message about a value that exceeds [`LARGEST`] adds to the values that are accepted, where they have no end.
+pub fn at_most(kind: Kind, exceeds: bool) -> String {
+    let open = matches!(kind, Kind::Count(_) | Kind::CountOr(_) | Kind::Deltas);
+    if open && exceeds { format!(", at most {LARGEST}") } else { String::new() }
+}
+
+fn is_too_large(text: &str) -> bool {
+    notation::unsigned(text).is_some() && integer(text).is_none()
 }
 
 /// One number, or several in turn.
@@ -117,6 +128,19 @@ mod tests {
     fn messages_name_what_is_expected() {
         let error = |kind: Kind, text| kind.read(Some(text)).expect_err(text);
         assert_eq!(error(Kind::Count(1), "1e6"), "expected an integer of at least 1, found `1e6`");
+        // What a message accepts never has the value that it refuses.
+        for (kind, text) in [
+            (Kind::Count(0), "9223372036854775808"),
+            (Kind::CountOr("all"), "9223372036854775808"),
+            (Kind::Deltas, "8,9223372036854775808"),
+        ] {
+            let told = error(kind, text);
+            assert!(
+                told.contains(", at most 9223372036854775807, found ")
+                    && told.ends_with(&format!("`{text}`")),
+                "{told}"
+            );
+        }
         assert_eq!(error(Kind::Word(&["csv", "json"]), "xml"), "expected one of csv, json, found `xml`");
         assert_eq!(Kind::Deltas.read(Some("8")), Ok(Value::Count(8)));
         assert_eq!(Kind::Deltas.read(Some("8,0,16")), Ok(Value::Counts(vec![8, 0, 16])));

@@ -341,9 +341,9 @@ fn right_and_wrong(kind: &Kind) -> (Vec<String>, Vec<String>) {
         Kind::Choice(list) | Kind::Inline(list) => variants(list),
         Kind::Indices { .. } => strings(&["0", "[0, 8, 2Ki]", "[[0], [8, 16]]"]),
         Kind::Text => {
-            wrong.retain(|value| !["nonsense", "1Q"].contains(&value.as_str()));
-            wrong.extend(strings(&["' '", "\"a\\nb\"", "3"]));
-            strings(&["x.npy", "a/b c.csv", "[x.npy, y.npy]", "'3'"])
+            wrong.retain(|value| !["nonsense", "-1", "1Q"].contains(&value.as_str()));
+            wrong.extend(strings(&["' '", "\"a\\nb\""]));
+            strings(&["x.npy", "a/b c.csv", "[x.npy, y.npy]", "'3'", "3", "-1.50"])
         }
     };
     if let Kind::Word(words) | Kind::CountOr { words, .. } = kind {

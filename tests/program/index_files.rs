@@ -229,7 +229,7 @@ fn locality_reads_the_same_files() {
 fn graphs_are_read_from_files() {
     let root = tempfile::tempdir().expect("temporary folder");
     let put = |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
-    put("a.el", "# an edge without a weight, a loop and parallel edges\n0 1\n1 2 5\n5 5 1\n1 2 7\n");
+    put("a.el", "# edges without weights, a loop and parallel ones\n0 1\n1 2\n5 5\n1 2\n");
     put("b.gr", "c two arcs\np sp 3 2\na 1 2 4\na 2 3 5\n");
     put("bad.gr", "p sp 3 1\na 1 9 4\n");
     put("c.txt", "1 2 3 4 5 6 7\n");
@@ -252,7 +252,7 @@ fn graphs_are_read_from_files() {
         assert_eq!(results.lines().filter(|line| line.contains(",certified,")).count(), 6, "{results}");
     }
     for (file, why) in [
-        ("bad.gr", "bad.gr:2:5: the head `9` is not accepted: 1 to 3"),
+        ("bad.gr", "bad.gr:2:5: the head `9` is not accepted: an integer from 1 to 3"),
         ("c.txt", "c.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
         ("none.gr", "cannot read"),
     ] {

@@ -3,6 +3,7 @@
 mod figures;
 mod first_minutes;
 mod index_files;
+mod inputs;
 mod judging;
 mod misbehaving;
 mod mpi;

@@ -85,7 +85,7 @@ fn read(path: &Path, suite: bool) -> Result<Option<String>, String> {
         return Ok(None);
     }
     bytes.extend(file.rest().map_err(cannot)?);
-    let text = String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8 text", path.display()))?;
+    let text = files::text_of(path, bytes).map_err(|problem| problem.to_string())?;
     Ok((suite || looks_like_a_recipe(&text)).then_some(text))
 }
 
@@ -101,7 +101,7 @@ fn beginning(file: &mut Bounded<fs::File>) -> io::Result<Vec<u8>> {
 fn looks_like_a_recipe(text: &str) -> bool {
     let names = primitives::registry().iter().map(|p| p.name()).chain(["experiments"]);
     let keys: Vec<String> = names.map(|name| format!("{name}:")).collect();
-    text.lines().any(|line| keys.iter().any(|key| line.starts_with(key)))
+    text.split(['\n', '\r']).any(|line| keys.iter().any(|key| line.starts_with(key)))
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder");
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("file");
         write("mine.yaml", "scatter: {tuples: 1Ki}\n");
-        write("broken.yml", "title: x\ngather: [\n");
+        write("broken.yml", "title: x\rgather: [\r");
         write("compose.yaml", "services:\n  scatter: {}\n");
         write("notes.txt", "scatter: {}\n");
         write("suite.json", "[{\"pattern\": \"UNIFORM:8:1\"}]");
@@ -145,7 +145,7 @@ mod tests {
         fs::write(path("bytes.yml"), b"gather: {}\n\xff").expect("written");
         let problems = listed(folder.path()).into_iter().map(|entry| entry.problem.unwrap_or_default());
         let problems: Vec<String> = problems.collect();
-        assert!(problems[0].ends_with("bytes.yml is not UTF-8 text"), "{problems:?}");
+        assert!(problems[0].ends_with("bytes.yml:2:1: the byte 0xff is not UTF-8 text"), "{problems:?}");
         assert!(problems[1].ends_with("endless.yaml is a device; accepted: a regular file"), "{problems:?}");
         let huge = "huge.json is 3.00 GiB long; a recipe of at most 32.0 MiB is read";
         assert!(problems[2].ends_with(huge), "{problems:?}");

@@ -39,10 +39,35 @@ fn only_what_ends_is_read() {
     assert_eq!(text(Path::new("/dev/null"), &SMALL).expect("nothing"), "");
     let missing = text(&path("none"), &SMALL).expect_err("missing");
     assert!(missing.is_missing() && missing.to_string().starts_with("cannot read "), "{missing}");
-    fs::write(path("bytes"), b"ab\xff").expect("written");
-    assert!(
-        refused(&path("bytes"), &SMALL).ends_with("bytes is not UTF-8 text: there is an invalid byte at 2")
-    );
+}
+
+#[test]
+fn what_is_no_text_has_a_place_or_a_name() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("t");
+    for (bytes, told) in [
+        (&b"ab\xff"[..], "/t:1:3: the byte 0xff is not UTF-8 text"),
+        (b"a\n\nb\xe9\n", "/t:3:2: the byte 0xe9 is not UTF-8 text"),
+        (b"a\n\xc3", "/t:2:1: the byte 0xc3 is not UTF-8 text"),
+        (b"\x1f\x8b\x08\0", "/t is compressed with gzip; accepted: UTF-8 text"),
+        (b"PK\x03\x04", "/t is a zip archive; accepted: UTF-8 text"),
+        (b"\xff\xfet\0:\0", "/t is text in UTF-16; accepted: UTF-8 text"),
+    ] {
+        fs::write(&path, bytes).expect("written");
+        assert!(refused(&path, &SMALL).ends_with(told), "{}", refused(&path, &SMALL));
+    }
+}
+
+#[test]
+fn a_loop_of_links_is_called_one() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("b", path("a")).expect("a link");
+    std::os::unix::fs::symlink("a", path("b")).expect("a link");
+    assert!(refused(&path("a"), &SMALL).ends_with("/a: its symbolic links form a loop; accepted: a file"));
+    assert!(is_there(&path("a")) && !is_there(&path("c")) && !path("a").exists());
+    std::os::unix::fs::symlink("nowhere", path("c")).expect("a link");
+    assert!(!is_there(&path("c")), "what a link leads to is missing");
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub mod arrays;
 pub mod generators;
 pub mod graph;
 pub mod indices;
+mod lines;
 pub mod locality;
 pub mod mix;
 pub mod notation;

@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use super::load;
 use super::located_serde::Located;
+use crate::case::units::shown;
 use crate::model::{Profile, SCHEMA};
-use crate::recipe::{self, Content, ErrorKind, Key, Mistake, Node, Place, RecipeError, word};
+use crate::recipe::{self, Content, ErrorKind, Key, Mistake, Node, RecipeError, word};
 use anyhow::Context;
 
 /// Reads a profile. `name` is used in messages.
@@ -43,7 +44,7 @@ fn of_a_profile(mut error: RecipeError) -> RecipeError {
 fn schema(root: &Node) -> Result<(), Mistake> {
     let Content::Map(entries) = &root.content else { return Ok(()) };
     match entries.iter().find(|(key, _)| key.text == "schema").map(|(_, node)| node) {
-        Some(Node { content: Content::Int(version), place })
+        Some(Node { content: Content::Int(version), place, .. })
             if !(0..=i128::from(SCHEMA)).contains(version) =>
         {
             let (at, accepted) = ("schema".to_owned(), format!("at most {SCHEMA}"));
@@ -55,15 +56,14 @@ fn schema(root: &Node) -> Result<(), Mistake> {
 
 /// Checks that every number but the schema is positive and finite: all are sizes, times or rates.
 fn positive(node: &Node, at: &str) -> Result<(), Mistake> {
-    let refuse = |place: Place, value: String| {
-        let accepted = "positive, finite numbers".to_owned();
-        Err(Mistake::new(place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }))
+    let refuse = || {
+        let (value, accepted) = (node.written().unwrap_or_default(), "positive, finite numbers".to_owned());
+        let value = shown(&value);
+        Err(Mistake::new(node.place, ErrorKind::OutOfRange { at: at.to_owned(), value, accepted }))
     };
     match &node.content {
-        Content::Int(number) if *number <= 0 && at != "schema" => refuse(node.place, number.to_string()),
-        Content::Float(number) if !(number.is_finite() && *number > 0.0) => {
-            refuse(node.place, number.to_string())
-        }
+        Content::Int(number) if *number <= 0 && at != "schema" => refuse(),
+        Content::Float(number) if !(number.is_finite() && *number > 0.0) => refuse(),
         Content::List(items) => items.iter().try_for_each(|item| positive(item, at)),
         Content::Map(entries) => entries.iter().try_for_each(|(key, value)| {
             let below = if at.is_empty() { key.text.clone() } else { format!("{at}.{}", key.text) };

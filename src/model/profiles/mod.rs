@@ -101,7 +101,7 @@ impl ProfileStore {
             return Ok(kept.clone());
         }
         let path = Path::new(name);
-        if path.exists() && !path.is_dir() {
+        if files::is_there(path) && !path.is_dir() {
             return Ok(Kept { profile: load(path)?, origin: Origin::File(path.to_owned()) });
         }
         let broken: String = self.broken.iter().map(|text| format!("; {text}")).collect();

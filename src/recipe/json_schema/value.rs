@@ -144,7 +144,7 @@ fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json
             schemas.shared(name, item)
         }
         Kind::Indices { max_length } => return indices(*max_length, sweep, schemas),
-        Kind::Text => json!({ "type": "string", "pattern": LINE }),
+        Kind::Text => json!({ "type": ["string", "number"], "pattern": LINE }),
     };
     swept(item, sweep)
 }

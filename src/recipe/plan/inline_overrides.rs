@@ -33,7 +33,7 @@ pub fn with_overrides(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Re
 /// If the text is not YAML.
 pub fn with_title(text: &str, title: &str) -> Result<String, String> {
     let root = read("", text).map_err(|error| error.to_string())?;
-    let by = Node { place: Place::Nowhere, content: Content::Text(title.to_owned()) };
+    let by = Node::of(Place::Nowhere, Content::Text(title.to_owned()));
     let place = |node: &Node| number(node.place);
     let edit = match get(&root, "title") {
         Some(old) if old.content == by.content => None,
@@ -57,7 +57,7 @@ pub fn with_changes_in_titles(recipe: &Recipe, plan: &Plan, means: &Plan) -> Res
         let own = draft.title.text != recipe.title();
         Some(Edit::Replace {
             node: number(draft.title.place).filter(|_| own)?,
-            by: Node { place: Place::Nowhere, content: by },
+            by: Node::of(Place::Nowhere, by),
         })
     };
     let edits: Vec<Edit> = recipe.drafts.iter().zip(titles).filter_map(edit).collect();
@@ -103,7 +103,7 @@ fn number(place: Place) -> Option<u32> {
 fn map(entries: Vec<(&str, Node)>) -> Node {
     let key = |text: &str| Key { place: Place::Nowhere, text: text.to_owned() };
     let entries = entries.into_iter().map(|(text, node)| (key(text), node)).collect();
-    Node { place: Place::Nowhere, content: Content::Map(entries) }
+    Node::of(Place::Nowhere, Content::Map(entries))
 }
 
 /// Edits for `seed`, `peers`, or a key of the sampling or the chart, where it applies to this experiment.
@@ -271,8 +271,8 @@ fn lines(recipe: &Recipe, plan: &Plan) -> Result<Vec<Edit>, String> {
         }
         let more = experiment.chart.lines[named..].iter().map(|key| axis(experiment, key));
         let names = draft.chart.lines.iter().map(|name| name.text.clone()).chain(more);
-        let text = |name: String| Node { place: Place::Nowhere, content: Content::Text(name) };
-        let list = Node { place: Place::Nowhere, content: Content::List(names.map(text).collect()) };
+        let text = |name: String| Node::of(Place::Nowhere, Content::Text(name));
+        let list = Node::of(Place::Nowhere, Content::List(names.map(text).collect()));
         let written = Written { root: &root, experiment: at };
         for edit in around(&written, "chart", Some("lines"), &list) {
             if !edits.contains(&edit) {

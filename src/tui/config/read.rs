@@ -116,7 +116,7 @@ fn bound(action: Action, node: &Node) -> Result<Vec<Key>, Mistake> {
 fn one(node: &Node, at: &str) -> Result<Key, Mistake> {
     let text = match &node.content {
         Content::Text(text) => text.clone(),
-        Content::Int(number @ 0..=9) => number.to_string(),
+        Content::Int(0..=9) => node.written().unwrap_or_default().into_owned(),
         _ => {
             let found = format!("{}; what YAML reads as something else needs quotes", node.describe());
             return Err(Mistake::wrong_type(node.place, at, "a key or a list of keys", found));

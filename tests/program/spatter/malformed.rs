@@ -66,7 +66,7 @@ const LINES: &[(&str, u8, &str)] = &[
     (
         "-p 0 -l 9223372036854775808",
         255,
-        "-l: expected an integer of at least 1, found `9223372036854775808`",
+        "-l: expected an integer of at least 1, at most 9223372036854775807, found `9223372036854775808`",
     ),
     ("-p 0 --atomic-writes=2", 255, "--atomic-writes: expected nothing, or =0 or =1, found `2`"),
     // Words.
@@ -139,7 +139,11 @@ const SUITES: &[(&str, u8, &str)] = &[
     ("\"UNIFORM:8:1\"", 255, "1:1: expected a list of configurations, found `\"UNIFORM:8:1\"`"),
     ("[]", 255, "1:1: the list holds no configuration"),
     ("[\n  3]", 255, "2:3: expected an object of options, found `3`"),
-    ("[{\"pattern\": [0], \"pattern\": [1]}]", 255, "1:19: duplicate key `pattern`"),
+    (
+        "[{\"pattern\": [0], \"count\": 1, \"count\": 0}]",
+        255,
+        "1:40: count: expected an integer of at least 1, found `0`",
+    ),
     (
         "[{\"pattern\": [0], \"count\": \"10\"}]",
         255,
@@ -153,7 +157,7 @@ const SUITES: &[(&str, u8, &str)] = &[
     (
         "[{\"pattern\": [0], \"count\": 1e30}]",
         255,
-        "1:28: count: expected an integer of at least 1, found `1e30`",
+        "1:28: count: expected an integer of at least 1, at most 9223372036854775807, found `1e30`",
     ),
     (
         "[{\"pattern\": [0], \"count\": null}]",

@@ -15,6 +15,9 @@ pub enum UnitError {
     /// The text after the number is not a unit of this quantity.
     #[error("`{text}` has no known unit; accepted: {accepted}")]
     UnknownUnit { text: String, accepted: &'static str },
+    /// A fraction of a count or a size.
+    #[error("`{text}` is not an integer, which counts and sizes are; accepted: 1536Ki for 1.5Mi")]
+    Fraction { text: String },
     /// The value does not fit into 64 bits.
     #[error("`{text}` overflows 64 bits")]
     Overflow { text: String },
@@ -130,6 +133,9 @@ fn scale(
     units: &[(&str, u64)],
     accepted: &'static str,
 ) -> Result<u64, UnitError> {
+    if unit.starts_with('.') {
+        return Err(UnitError::Fraction { text: shown(text) });
+    }
     let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(UnitError::UnknownUnit { text: shown(text), accepted });
     };
@@ -227,6 +233,9 @@ mod tests {
         );
         assert_eq!(message(parse_count("x")), "`x` is not a number; write a count such as `4096` or `16Mi`");
         assert_eq!(message(parse_count("18446744073709551616")), "`18446744073709551616` overflows 64 bits");
+        let fraction = "`1.5Mi` is not an integer, which counts and sizes are; accepted: 1536Ki for 1.5Mi";
+        assert_eq!(message(parse_count("1.5Mi")), fraction);
+        assert!(message(parse_bytes("4.5B")).starts_with("`4.5B` is not an integer"));
         assert_eq!(message(parse_count("17179869184Gi")), "`17179869184Gi` overflows 64 bits");
         assert_eq!(message(parse_bytes("8")), "`8` has no unit; write a size such as `8B` or `128MiB`");
         assert_eq!(

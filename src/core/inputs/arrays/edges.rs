@@ -5,6 +5,7 @@ use super::{ArrayError, MAX_COUNT, Place, push};
 use crate::case::units::shown;
 use crate::inputs::graph::MAX_VERTICES;
 use crate::inputs::graph::listed::{OFFSET, OPEN};
+use crate::inputs::lines::lines;
 
 /// Most arcs of a file, whose words an array holds.
 const MAX_LISTED: u64 = (MAX_COUNT - 1) / 3;
@@ -38,14 +39,15 @@ impl<'a> Reader<'a> {
     fn number(&self, word: Option<&[u8]>, what: &str, least: u64, most: u64) -> Result<u64, ArrayError> {
         let Some(word) = word else {
             let end = &self.line[self.line.len()..];
-            return self.mistake_at(end, format!("there is no {what}; accepted: {least} to {most}"));
+            let message = format!("there is no {what}; accepted: an integer from {least} to {most}");
+            return self.mistake_at(end, message);
         };
         let text = String::from_utf8_lossy(word);
         match text.parse::<u64>() {
             Ok(number) if (least..=most).contains(&number) => Ok(number),
             _ => self.mistake_at(
                 word,
-                format!("the {what} `{}` is not accepted: {least} to {most}", shown(&text)),
+                format!("the {what} `{}` is not accepted: an integer from {least} to {most}", shown(&text)),
             ),
         }
     }
@@ -69,7 +71,7 @@ impl<'a> Reader<'a> {
 pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let mut reader = Reader::default();
     let mut stated = None;
-    for line in bytes.split(|&byte| byte == b'\n') {
+    for (_, line) in lines(bytes) {
         let mut parts = reader.next(line);
         match (parts.next(), stated) {
             (None | Some(b"c"), _) => continue,
@@ -81,9 +83,14 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
                     return reader.mistake_at(word.unwrap_or(line), message);
                 }
                 let vertices = reader.number(parts.next(), "number of vertices", 1, MAX_VERTICES)?;
-                stated = Some((vertices, reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?));
+                let arcs = reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?;
+                stated = Some((vertices, arcs, Place::Line(reader.number, 1)));
             }
-            (Some(b"a"), Some((vertices, _))) => {
+            (Some(b"a"), Some((vertices, arcs, _))) => {
+                let before = reader.words.len() as u64 / 3;
+                if before == arcs {
+                    return reader.mistake(format!("this is arc {}; the file declares {arcs}", before + 1));
+                }
                 let tail = reader.number(parts.next(), "tail", 1, vertices)?;
                 let head = reader.number(parts.next(), "head", 1, vertices)?;
                 let weight = reader.number(parts.next(), "weight", 0, OPEN - 1)?;
@@ -103,19 +110,21 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let listed = reader.words.len() as u64 / 3;
     match stated {
         None => Err(ArrayError::new(Place::Whole, "has no line p sp VERTICES ARCS")),
-        Some((_, arcs)) if arcs != listed => {
-            Err(ArrayError::new(Place::Whole, format!("declares {arcs} arcs, but lists {listed}")))
+        Some((_, arcs, place)) if arcs != listed => {
+            Err(ArrayError::new(place, format!("the file declares {arcs} arcs, but ends after {listed}")))
         }
-        Some((vertices, _)) => reader.end(vertices),
+        Some((vertices, ..)) => reader.end(vertices),
     }
 }
 
 /// Parses a list of edges: lines `TAIL HEAD` or `TAIL HEAD WEIGHT`, from vertex 0 on; lines that begin with `#` or `%` are
-/// comments. There are as many vertices as the largest needs.
+/// comments. There are as many vertices as the largest needs. All lines have a weight, or none has: one without it beside
+/// others is torn.
 pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let mut reader = Reader::default();
     let mut vertices = 0;
-    for line in bytes.split(|&byte| byte == b'\n') {
+    let mut first = None;
+    for (_, line) in lines(bytes) {
         let mut parts = reader.next(line).peekable();
         if parts.peek().is_none_or(|part| matches!(part[0], b'#' | b'%')) {
             continue;
@@ -125,6 +134,12 @@ pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
         let weight = parts.next().map(|part| reader.number(Some(part), "weight", 0, OPEN - 1)).transpose()?;
         if let Some(word) = parts.next() {
             return reader.mistake_at(word, "the line goes on; accepted: TAIL HEAD, TAIL HEAD WEIGHT");
+        }
+        let (weighted, number) = *first.get_or_insert((weight.is_some(), reader.number));
+        if weighted != weight.is_some() {
+            let (own, other) = if weighted { ("no weight", "one") } else { ("a weight", "none") };
+            let message = format!("this line has {own}, but line {number} has {other}");
+            return reader.mistake(format!("{message}; accepted: a weight in each line, or in none"));
         }
         reader.arc(tail, head, weight.unwrap_or(OPEN))?;
         vertices = vertices.max(tail.max(head) + 1);
@@ -142,8 +157,9 @@ mod tests {
     fn graphs_are_their_arcs_and_the_last_vertex() {
         let gr = b"c a road\n\np sp 4 2\na 1 3 7\r\nc another\na 3 3 0\n";
         assert_eq!(dimacs(gr), Ok(vec![V, V + 2, 7, V + 2, V + 2, 0, V + 3]));
-        let edges = b"# SNAP\n0\t2\n% GAP\n2 1 9\n";
-        assert_eq!(list(edges), Ok(vec![V, V + 2, OPEN, V + 2, V + 1, 9, V + 2]));
+        let edges = b"# SNAP\n0\t2\n% GAP\n2 1\n";
+        assert_eq!(list(edges), Ok(vec![V, V + 2, OPEN, V + 2, V + 1, OPEN, V + 2]));
+        assert_eq!(list(b"0,2,7\n2 1 9"), Ok(vec![V, V + 2, 7, V + 2, V + 1, 9, V + 2]));
         assert_eq!(dimacs(b"p sp 1 0"), Ok(vec![V]));
     }
 
@@ -156,11 +172,16 @@ mod tests {
             ("p sp 2", "x:1:7: there is no number of arcs"),
             ("p max 2 1", "x:1:3: this is not a problem line"),
             ("p sp 2 1\np sp 2 1", "x:2:1: no line here begins with `p`"),
-            ("p sp 2 1\na 1 3 4", "x:2:5: the head `3` is not accepted: 1 to 2"),
+            ("p sp 2 1\na 1 3 4", "x:2:5: the head `3` is not accepted: an integer from 1 to 2"),
             ("p sp 2 1\na 0 1 4", "x:2:3: the tail `0`"),
             ("p sp 2 1\na 1 2 -4", "x:2:7: the weight `-4`"),
             ("p sp 2 1\na 1 2 4 5", "x:2:9: the line goes on"),
-            ("p sp 2 2\na 1 2 4", "x: declares 2 arcs, but lists 1"),
+            ("c\np sp 2 2\na 1 2 4", "x:2:1: the file declares 2 arcs, but ends after 1"),
+            ("p sp 2 1\na 1 2 4\na 1 2 4", "x:3:1: this is arc 2, but the file declares 1"),
+            (
+                "p sp 2 1\na 1 2 2.0",
+                "x:2:7: the weight `2.0` is not accepted: an integer from 0 to 4294967294",
+            ),
             ("p sp 99999999999 2", "x:1:6: the number of vertices"),
         ] {
             assert!(
@@ -175,6 +196,11 @@ mod tests {
             ("0 1 2 3", "x:1:7: the line goes on"),
             ("0 1\n0 a", "x:2:3: the head `a`"),
             ("0 4294967296", "x:1:3: the head"),
+            ("0 1 1.5", "x:1:5: the weight `1.5` is not accepted: an integer from 0 to 4294967294"),
+            ("0 1 4294967295", "x:1:5: the weight `4294967295` is not accepted: an integer"),
+            ("# a\n0 1 5\n1 2", "x:3:1: this line has no weight, but line 2 has one"),
+            ("0 1\n1 2 5", "x:2:1: this line has a weight, but line 1 has none"),
+            ("0 1 5\n\n1 2 6\n2 3", "x:4:1: this line has no weight, but line 1 has one"),
         ] {
             assert!(
                 told(list(text.as_bytes())).starts_with(message),

@@ -3,9 +3,11 @@
 
 mod edges;
 mod npy;
+mod table;
 mod text;
 
 use super::graph::listed::{GRAPHS, heads};
+use super::lines::plain;
 use super::permutation::MAX_ELEMENTS;
 use super::sparse::matrix_market::{self, BANNER};
 pub use super::{ArrayError, Place};
@@ -23,8 +25,8 @@ pub enum Format {
     /// NumPy's format, versions 1 to 3: signed or unsigned integers of 1, 2, 4 or 8 bytes, in either byte
     /// order. Multi-dimensional arrays are read in C order, with the last dimension fastest.
     Npy,
-    /// Decimal integers separated by commas, semicolons, blanks and line breaks, or a column of a table with a
-    /// header line.
+    /// Decimal integers separated by commas, semicolons, blanks and line breaks, or a column of a table, whose first line
+    /// names the columns.
     Text,
     /// 64-bit little-endian words and nothing else.
     Raw,
@@ -42,10 +44,11 @@ impl Format {
     /// The format of a file with this name that begins with `head`: NumPy's magic bytes take precedence, then
     /// the extension (`.u64`, `.bin`, `.idx`: raw; `.gr`, `.el`, `.wel`: graphs); everything else is text.
     pub fn of(name: &str, head: &[u8]) -> Format {
+        let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
         match ending.as_str() {
             _ if head.starts_with(npy::MAGIC) => Format::Npy,
-            _ if head.starts_with(BANNER.as_bytes()) => Format::MatrixMarket,
+            _ if text.starts_with(BANNER.as_bytes()) => Format::MatrixMarket,
             "mtx" => Format::MatrixMarket,
             "npy" => Format::Npy,
             "u64" | "bin" | "idx" => Format::Raw,
@@ -82,11 +85,11 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
     }
     match format {
         Format::Npy => npy::parse(bytes),
-        Format::Text => text::parse(bytes, column),
         Format::Raw => raw(bytes),
-        Format::MatrixMarket => matrix(bytes, column),
-        Format::Dimacs => graph(edges::dimacs(bytes)?, column),
-        Format::Edges => graph(edges::list(bytes)?, column),
+        Format::Text => text::parse(&plain(bytes), column),
+        Format::MatrixMarket => matrix(&plain(bytes), column),
+        Format::Dimacs => graph(edges::dimacs(&plain(bytes))?, column),
+        Format::Edges => graph(edges::list(&plain(bytes))?, column),
     }
 }
 

@@ -148,17 +148,111 @@ fn tables() {
     assert_eq!(column("a\n1\n2", "a"), Ok(vec![1, 2]));
     assert_eq!(
         column(table, "from").unwrap_err(),
-        "t.csv:1:1: there is no column `from`; accepted: id, to, a, b"
+        "t.csv:1:1: the header has no column `from`; accepted: id, to, a, b"
     );
     assert!(column(table, "a, b").unwrap_err().starts_with("t.csv:2:1: `x` is not an integer"));
-    assert!(column("1,2", "a").unwrap_err().contains("no header line"));
-    assert!(column("a,b\n1", "b").unwrap_err().starts_with("t.csv:2:1: the line has nothing in column 2"));
     assert!(refusal("t.csv", table).contains("3 columns; choose one: id, to, a, b"));
     assert!(refusal("t.txt", "a b\n1 2\n3 4").contains("blanks between its columns"));
     let npy = npy("|u1", "(1,)", &[1]);
     assert!(
         parse(Format::Npy, &npy, Some("a")).unwrap_err().message.contains("only text files have columns")
     );
+}
+
+/// What pandas and R write by default: the names of rows are a column, whose own name is empty.
+#[test]
+fn a_column_without_a_name_shifts_no_other() {
+    for (text, name, cells) in [
+        ("\ta\tb\n0\t7\t1\n1\t3\t2\n", "a", [7, 3]),
+        ("\ta\tb\r\n0\t7\t1\r\n1\t3\t2\r\n", "b", [1, 2]),
+        (",a\n0,5\n1,7\n", "a", [5, 7]),
+        ("\"\",\"x\"\n\"1\",5\n\"2\",9\n", "x", [5, 9]),
+        (",0\n0,5\n1,7\n", "0", [5, 7]),
+        ("2020,2021\n4,5\n6,7\n", "2021", [5, 7]),
+        ("a,\n4,5\n6,7\n", "", [5, 7]),
+        (" ;a\n4;5\n6;7\n", "a", [5, 7]),
+        ("1st;2nd\n4;5\n6;7\n", "1st", [4, 6]),
+    ] {
+        assert_eq!(column(text, name), Ok(cells.to_vec()), "{text:?}");
+    }
+}
+
+#[test]
+fn an_empty_cell_is_never_data_of_the_first_line() {
+    for text in [",0\n0,5\n1,7\n", "\t0\n0\t5\n", "0,,2\n1,2,3\n", "\"\",0\n1,2\n", "# x\n;0;\n1;2;\n"] {
+        let told = refusal("t.csv", text);
+        assert!(told.contains(" as a line of data has no empty cell; choose one: "), "{text:?}: {told}");
+    }
+    // A list may be broken behind a comma.
+    for text in ["0,\n8,\n", "0,8,\n16", "0\t8\t\n16"] {
+        assert!(read("t.csv", text.as_bytes()).is_ok_and(|all| all[..2] == [0, 8]), "{text:?}");
+    }
+}
+
+#[test]
+fn a_row_has_as_many_cells_as_the_header() {
+    let wrong = |text: &str, name: &str| column(text, name).expect_err(text);
+    assert_eq!(
+        wrong("a,b\n1,2\n\n# more\n3\n", "a"),
+        "t.csv:5:1: 1 cell below a header of 2 cells in line 1; accepted: as many in each line"
+    );
+    for (text, name, line) in [
+        ("n\n5,6\n7,8\n", "n", 2),
+        ("a,b,c\n1,2\n", "a", 2),
+        ("a,b\n1,2\n3,4,\n", "b", 3),
+        ("\"x\"\t\"y\"\n\"1\"\t5\t6\n", "x", 2),
+        ("# made by hand\r\nx;y\r\n1;2\r\n\r\n3;4;5\r\n", "x", 5),
+        ("a,b\r1,2\r3\r", "a", 3),
+        ("a,b\n\"1\n\",2\n3\n", "b", 4),
+    ] {
+        let told = wrong(text, name);
+        assert!(
+            told.starts_with(&format!("t.csv:{line}:1: ")) && told.contains(" below a header of "),
+            "{told}"
+        );
+    }
+    assert!(refusal("t.txt", "n\n5,6\n").starts_with("t.txt:2:1: 2 cells below a header of 1 cell"));
+    assert!(
+        refusal("t.txt", "index\n0 8 16\n").starts_with("t.txt:2:1: this looks like a table with blanks")
+    );
+    let open = wrong("a,b\n1,2\n3,\"4\n5,6\n", "a");
+    assert!(open.starts_with("t.csv:3:1: a quote is opened in this row and never closed"), "{open}");
+    assert!(wrong("a,b\n1,2\n3,\"4", "a").starts_with("t.csv:3:1: a quote"), "no line end");
+    assert_eq!(column("a,b\n1,\"2\"", "b"), Ok(vec![2]));
+    assert!(wrong("a\n1\n\"\"\n", "a").starts_with("t.csv:3:1: the line has nothing in column 1"));
+    assert_eq!(column("a\n1\n  \n # a comment\n2", "a"), Ok(vec![1, 2]));
+}
+
+#[test]
+fn a_name_of_several_columns_is_refused() {
+    let told = column("x,y,x\n1,2,3\n", "x").unwrap_err();
+    assert_eq!(told, "t.csv:1:1: 2 columns are called `x`; accepted: a name of one among x, y, x");
+    assert_eq!(column("x,y,x\n1,2,3\n", "y"), Ok(vec![2]));
+    for (text, name) in [("x, x \n1,2\n", "x"), ("\tx\t\n1\t2\t3\n", ""), ("x;\"x\";x\n1;2;3\n", "x")] {
+        assert!(column(text, name).unwrap_err().contains(" columns are called "), "{text:?}");
+    }
+}
+
+/// The mark and the ends of lines are not part of what a text says, in any format.
+#[test]
+fn marks_and_line_ends_of_every_system_are_read() {
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.5\n2 2 1\n";
+    for (name, text, indices) in [
+        ("g.el", "0 1\n1 2\n", vec![1, 2]),
+        ("g.wel", "0 1 5\n1 2 5\n", vec![1, 2]),
+        ("g.gr", "p sp 3 2\na 1 2 5\na 2 3 5\n", vec![1, 2]),
+        ("m.mtx", matrix, vec![0, 1]),
+        ("m.txt", matrix, vec![0, 1]),
+        ("l.txt", "1\n2\n", vec![1, 2]),
+        ("t.csv", "index\n1\n2\n", vec![1, 2]),
+    ] {
+        for (mark, end) in [("", "\r"), ("\u{feff}", "\n"), ("\u{feff}", "\r\n"), ("\u{feff}", "\r")] {
+            let text = format!("{mark}{}", text.replace('\n', end));
+            assert_eq!(read(name, text.as_bytes()), Ok(indices.clone()), "{name} {text:?}");
+        }
+    }
+    let torn = refusal("g.el", "\u{feff}0 1\r1 x\r");
+    assert!(torn.starts_with("g.el:2:3: the head `x`"), "{torn}");
 }
 
 #[test]
@@ -172,7 +266,7 @@ fn what_no_text_may_hold() {
         ("1e6", "a.csv:1:1: `1e6` is not an integer"),
         ("nan", "a.csv:1:1: `nan` is not an integer"),
         ("1\nNaN", "a.csv:2:1: `NaN` is not an integer"),
-        ("1,,2", "a.csv:1:3: there is no index here"),
+        ("1,2\n1,,2", "a.csv:2:3: there is no index here"),
         ("1 + 2", "a.csv:1:3: `+` is not an integer"),
         ("0x10", "a.csv:1:1: `0x10` is not an integer"),
         ("-", "a.csv:1:1: `-` is not an integer"),

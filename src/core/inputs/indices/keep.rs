@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use super::read;
 use crate::case::IndexFile;
+use crate::files;
 use crate::inputs::arrays;
 
 /// Folder of the copies inside a run's folder. A copy is named after its hash, and holds the indices as 64-bit
@@ -78,7 +79,7 @@ pub fn find(file: &IndexFile) -> Result<Vec<u64>, Missing> {
     let places = [(&file.copy, None), (&file.source, file.column.as_deref())];
     let mut missing = Missing::Absent(format!("the index file {} is not on this machine", file.path));
     for (place, column) in places {
-        let Some(place) = place.as_deref().filter(|place| place.exists()) else { continue };
+        let Some(place) = place.as_deref().filter(|place| files::is_there(place)) else { continue };
         match read(place, column) {
             Ok(all) if arrays::hash(&all) == file.hash => return Ok(all),
             Ok(_) => {

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 
-use crate::files::{self, Bounded, INDEX_STREAM, INDICES, Kind, Opened};
-use crate::inputs::arrays::{self, Format, Raw};
+use crate::files::{self, Bounded, INDEX_STREAM, INDICES, Kind, content};
+use crate::inputs::arrays::{self, ArrayError, Format, Raw};
 
 pub use keep::{FOLDER, Missing, find, keep, locate};
 pub use local::LocalFiles;
@@ -27,8 +27,8 @@ const GZIP: &str = ".gz";
 /// Bytes decompressed at a time.
 const CHUNK: usize = 1 << 16;
 
-/// The indices in a file, whose format is determined by its contents and its extension; a file with the
-/// additional extension `.gz` is decompressed. `column` names a column of a table.
+/// The indices in a file, whose format is determined by its contents and its name. What begins as a gzip file does is
+/// decompressed, whatever its name; other containers are refused. `column` names a column of a table.
 ///
 /// # Errors
 /// When the file is not a regular file or cannot be read, or [`arrays::parse`] rejects it; the message names the
@@ -46,34 +46,7 @@ pub fn read_argument(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u6
 }
 
 fn read_as(kind: &Kind, path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let (name, file) = (path.display().to_string(), files::open(path, kind)?);
-    match name.to_ascii_lowercase().ends_with(GZIP) {
-        true => read_gzip(file, &name, column),
-        false => read_from(file, &name, column),
-    }
-}
-
-/// The indices in a file compressed with gzip, in one or more members, whose format is determined by `name` without its `.gz`: raw words are
-/// parsed as a stream, other formats from at most [`MAX_STREAM`] bytes.
-fn read_gzip(file: Opened, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let inner = name.get(..name.len() - GZIP.len()).unwrap_or(name);
-    let file = BufReader::new(file);
-    if Format::of(inner, &[]) == Format::Raw && column.is_none() {
-        return gzip_words(files::gzip(file, INDICES.most), name);
-    }
-    let bytes = files::gzip(file, MAX_STREAM).rest().with_context(|| format!("cannot read {name}"))?;
-    parse(inner, &bytes, column)
-}
-
-fn gzip_words(mut source: Bounded<impl Read>, name: &str) -> anyhow::Result<Vec<u64>> {
-    let (mut raw, mut chunk) = (Raw::default(), vec![0; CHUNK]);
-    loop {
-        let taken = match source.read(&mut chunk).with_context(|| format!("cannot read {name}"))? {
-            0 => return raw.end().map_err(|error| anyhow!(error.of(name))),
-            length => raw.take(&chunk[..length]),
-        };
-        taken.map_err(|error| anyhow!(error.of(name)))?;
-    }
+    read_from(files::open(path, kind)?, &path.display().to_string(), column)
 }
 
 /// The indices on standard input.
@@ -85,8 +58,63 @@ pub fn read_standard_input(column: Option<&str>) -> anyhow::Result<Vec<u64>> {
 }
 
 fn read_from(mut source: Bounded<impl Read>, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let bytes = source.rest().with_context(|| format!("cannot read {name}"))?;
-    parse(name, &bytes, column)
+    let mut bytes = beginning(&mut source, name)?;
+    let announced = unpacked_name(name) != name;
+    // The first of some raw words may look like the beginning of a gzip file; then the others look like no words.
+    let words = !announced && is_words(name, &bytes, column);
+    if announced || (content::is_gzip(&bytes) && !words) {
+        return read_gzip(bytes.chain(source), name, column);
+    }
+    source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    match parse(name, &bytes, column) {
+        Err(_) if content::is_gzip(&bytes) => read_gzip(&bytes[..], name, column),
+        parsed => parsed,
+    }
+}
+
+/// The first bytes of a source, which tell what it is.
+fn beginning(source: &mut impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let read = source.take(content::HEAD as u64).read_to_end(&mut head);
+    read.with_context(|| format!("cannot read {name}"))?;
+    Ok(head)
+}
+
+/// A file's name without `.gz`: that of what is in it.
+fn unpacked_name(name: &str) -> &str {
+    let end = name.len().saturating_sub(GZIP.len());
+    match name.split_at_checked(end) {
+        Some((inner, ending)) if ending.eq_ignore_ascii_case(GZIP) => inner,
+        _ => name,
+    }
+}
+
+fn is_words(name: &str, head: &[u8], column: Option<&str>) -> bool {
+    column.is_none() && Format::of(unpacked_name(name), head) == Format::Raw
+}
+
+/// The indices in what is compressed with gzip, in one or more members: raw words are parsed as a stream, other formats
+/// from at most [`MAX_STREAM`] bytes.
+fn read_gzip(source: impl Read, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    let mut source = files::gzip(BufReader::new(source), INDICES.most);
+    let head = beginning(&mut source, name)?;
+    if is_words(name, &head, column) {
+        return gzip_words(&head, source, name);
+    }
+    let all = Bounded::new(head.chain(source), MAX_STREAM).rest();
+    parsed(name, &all.with_context(|| format!("cannot read {name}"))?, column, true)
+}
+
+fn gzip_words(head: &[u8], mut source: impl Read, name: &str) -> anyhow::Result<Vec<u64>> {
+    let told = |error: ArrayError| anyhow!(refusal(name, head, true).unwrap_or_else(|| error.of(name)));
+    let (mut raw, mut chunk) = (Raw::default(), vec![0; CHUNK]);
+    raw.take(head).map_err(told)?;
+    loop {
+        match source.read(&mut chunk).with_context(|| format!("cannot read {name}"))? {
+            0 => return raw.end().map_err(told),
+            length => raw.take(&chunk[..length]).map_err(told)?,
+        }
+    }
 }
 
 /// Parses indices from bytes; `name` determines the format and appears in messages.
@@ -94,7 +122,28 @@ fn read_from(mut source: Bounded<impl Read>, name: &str, column: Option<&str>) -
 /// # Errors
 /// When [`arrays::parse`] rejects the input; a single line that begins with the name.
 pub fn parse(name: &str, bytes: &[u8], column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    arrays::parse(Format::of(name, bytes), bytes, column).map_err(|error| anyhow!(error.of(name)))
+    parsed(name, bytes, column, false)
+}
+
+/// [`parse`] of bytes that may have been `packed` by gzip.
+fn parsed(name: &str, bytes: &[u8], column: Option<&str>, packed: bool) -> anyhow::Result<Vec<u64>> {
+    let refused = || refusal(name, bytes, packed);
+    if let (false, Some(message)) = (is_words(name, bytes, column), refused()) {
+        return Err(anyhow!(message));
+    }
+    let array = arrays::parse(Format::of(unpacked_name(name), bytes), bytes, column);
+    array.map_err(|error| anyhow!(refused().unwrap_or_else(|| error.of(name))))
+}
+
+/// Why bytes are refused whose beginning is that of a container or of another encoding.
+fn refusal(name: &str, head: &[u8], packed: bool) -> Option<String> {
+    let what = content::foreign(head)?;
+    let subject = if packed { "what gzip has packed here is" } else { "is" };
+    let accepted = match what {
+        content::UTF_16 => "UTF-8",
+        _ => "what is in it, as it is or compressed with gzip",
+    };
+    Some(format!("{name}: {subject} {what}; accepted: {accepted}"))
 }
 
 #[cfg(test)]
@@ -135,6 +184,81 @@ mod tests {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).expect("written");
         read(&path, None).map_err(|error| format!("{error:#}"))
+    }
+
+    /// The tar archive of an empty file with this name, and of nothing else.
+    fn tar(name: &str) -> Vec<u8> {
+        let mut archive = vec![0; 1024];
+        archive[..name.len()].copy_from_slice(name.as_bytes());
+        archive[148..156].fill(b' ');
+        let sum: u32 = archive.iter().map(|&byte| u32::from(byte)).sum();
+        archive[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        archive
+    }
+
+    /// A name neither makes a container of a text nor a text of a container.
+    #[test]
+    fn compressed_files_are_known_by_their_content() {
+        let graph = b"p sp 3 2\na 1 2 5\na 2 3 5\n";
+        let matrix = b"%%MatrixMarket matrix coordinate pattern general\n1 3 2\n1 2\n1 3\n";
+        for (name, text) in [
+            ("g.gr", &graph[..]),
+            ("g.gr.gz", graph),
+            ("m.mtx", matrix),
+            ("m.txt", matrix),
+            ("t.csv", b"index\n1\n2\n"),
+            ("l.json", b"[1, 2]"),
+            ("w.u64", &raw([1, 2])),
+            ("w.bin", &raw([1, 2])),
+        ] {
+            assert_eq!(read_as(name, &packed(text)), Ok(vec![1, 2]), "{name}");
+        }
+        // An index array whose first word begins as gzip does.
+        assert_eq!(read_as("w.idx", &raw([0x08_8B1F, 5])), Ok(vec![0x08_8B1F, 5]));
+        assert_eq!(read_as("w.idx.gz", &packed(&raw([0x08_8B1F, 5]))), Ok(vec![0x08_8B1F, 5]));
+    }
+
+    #[test]
+    fn other_containers_are_named() {
+        let accepted = "accepted: what is in it, as it is or compressed with gzip";
+        let error = |name: &str, bytes: &[u8]| read_as(name, bytes).expect_err("refused");
+        for (name, bytes, what) in [
+            ("m.mtx", tar("m/m.mtx"), "is a tar archive"),
+            ("#.el", tar("#"), "is a tar archive"),
+            ("w.u64", tar("w.u64"), "is a tar archive"),
+            ("m.tar.gz", packed(&tar("m/m.mtx")), "what gzip has packed here is a tar archive"),
+            ("m.tgz", packed(&tar("m/m.mtx")), "what gzip has packed here is a tar archive"),
+            ("w.u64.gz", packed(&tar("w")), "what gzip has packed here is a tar archive"),
+            ("m.mtx.gz", packed(&packed(b"1 2")), "what gzip has packed here is compressed with gzip"),
+            ("a.npy", b"PK\x03\x04\x14\0\0\0".to_vec(), "is a zip archive"),
+            ("a.txt", b"\x28\xB5\x2F\xFD\x24\x05".to_vec(), "is compressed with zstd"),
+            ("a.csv", b"\xFD7zXZ\0\0\x04".to_vec(), "is compressed with xz"),
+            ("g.gr", b"BZh91AY&SY\x01".to_vec(), "is compressed with bzip2"),
+            ("w.bin", b"BZh91AY&SY\x01\xFF\xFF\xFF\xFF\xFF".to_vec(), "is compressed with bzip2"),
+        ] {
+            let told = error(name, &bytes);
+            assert!(told.ends_with(&format!("/{name}: {what}; {accepted}")), "{told}");
+        }
+        let wide: Vec<u8> = "\u{feff}1, 2".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert!(error("a.csv", &wide).ends_with("/a.csv: is text in UTF-16; accepted: UTF-8"));
+    }
+
+    /// The file in a message is the one that there is.
+    #[test]
+    fn mistakes_in_compressed_files_name_them() {
+        let error = |name: &str, text: &str| read_as(name, &packed(text.as_bytes())).expect_err("refused");
+        for (name, text, place) in [
+            (
+                "x.mtx.gz",
+                "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 1\n",
+                "x.mtx.gz:3:3: `2`",
+            ),
+            ("x.wel.gz", "0 1 5\n1 2\n", "x.wel.gz:2:1: this line has no weight"),
+            ("x.GZ", "1\n-2\n", "x.GZ:2:1: index number 1, -2, is negative"),
+            ("x.gr", "p sp 2 2\na 1 2 4\n", "x.gr:1:1: the file declares 2 arcs"),
+        ] {
+            assert!(error(name, text).contains(&format!("/{place}")), "{}", error(name, text));
+        }
     }
 
     fn raw(indices: impl IntoIterator<Item = u64>) -> Vec<u8> {

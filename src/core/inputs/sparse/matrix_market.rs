@@ -4,6 +4,7 @@
 
 use super::{Csr, Shape};
 use crate::case::units::shown;
+use crate::inputs::lines::lines;
 use crate::inputs::{ArrayError, Place};
 
 /// The first word of a file.
@@ -84,13 +85,12 @@ fn words<'a, const N: usize>(line: &'a [u8], number: u64, what: &str) -> Result<
         .or_else(|_| fail(Place::Line(number, 1), format!("a line of {found} words; accepted: {what}")))
 }
 
-/// The matrix in a text.
+/// The matrix in a [plain](crate::inputs::lines::plain) text.
 ///
 /// # Errors
 /// A mistake, with its line and what would be accepted instead.
 pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let mut lines = (1u64..).zip(bytes.split(|&byte| byte == b'\n'));
+    let mut lines = lines(bytes);
     let first = lines.next().map_or(&b""[..], |(_, line)| line);
     let (field, symmetry) = header(first)?;
     let mut lines = lines.filter(|(_, line)| {
@@ -103,7 +103,7 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
             "there is no line with the numbers of rows, columns and entries".to_owned(),
         );
     };
-    let shape = size(line, number, symmetry)?;
+    let (shape, declared) = size(line, number, symmetry)?;
     let mut entries = Vec::with_capacity(shape.entries.min(bytes.len() as u64 / 4) as usize);
     let mut stored = 0;
     for (number, line) in lines {
@@ -131,7 +131,8 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
         entries.extend(mirrored.map(|value| (column, row, value)));
     }
     if stored < shape.entries {
-        return fail(Place::Whole, format!("ends after {stored} of {} entries", shape.entries));
+        let message = format!("the file declares {} entries, but ends after {stored}", shape.entries);
+        return fail(declared, message);
     }
     Csr::from_entries(shape.rows, shape.columns, &entries)
         .map_err(|error| ArrayError { place: Place::Whole, message: error.to_string() })
@@ -156,10 +157,13 @@ fn header(line: &[u8]) -> Result<(Field, Symmetry), ArrayError> {
         ("symmetric", Symmetry::Symmetric),
         ("skew-symmetric", Symmetry::Skew),
     ];
-    Ok((field, symmetry.among(&symmetries)?))
+    // A position alone has no sign to turn, so the format excludes this pair.
+    let most = if field == Field::Pattern { 2 } else { 3 };
+    Ok((field, symmetry.among(&symmetries[..most])?))
 }
 
-fn size(line: &[u8], number: u64, symmetry: Symmetry) -> Result<Shape, ArrayError> {
+/// The size that a line states, and where it states the number of entries.
+fn size(line: &[u8], number: u64, symmetry: Symmetry) -> Result<(Shape, Place), ArrayError> {
     let [rows, columns, entries] = words(line, number, "the numbers of rows, columns and entries")?;
     let shape = Shape {
         rows: rows.number(0, MAX_ROWS)?,
@@ -169,7 +173,7 @@ fn size(line: &[u8], number: u64, symmetry: Symmetry) -> Result<Shape, ArrayErro
     if symmetry != Symmetry::General && shape.rows != shape.columns {
         return columns.refuse("as many columns as rows in a matrix with a symmetry");
     }
-    Ok(shape)
+    Ok((shape, entries.place))
 }
 
 fn entry(line: &[u8], number: u64, shape: Shape, field: Field) -> Result<(u32, u32, f64), ArrayError> {
@@ -217,6 +221,20 @@ mod tests {
         assert_eq!(read(empty).expect("a matrix").starts, [0]);
     }
 
+    /// mmio.c refuses the same pairs; of `complex` and `array` nothing is read.
+    #[test]
+    fn pairs_that_the_format_excludes_are_refused() {
+        let head = |words: &str| read(&format!("%%MatrixMarket matrix coordinate {words}\n2 2 1\n2 1 1\n"));
+        let skew = head("pattern skew-symmetric").expect_err("refused");
+        assert_eq!(skew, "a.mtx:1:42: `skew-symmetric` is out of place; accepted: general, symmetric");
+        for words in ["Pattern Skew-Symmetric", "pattern hermitian", "real hermitian", "integer hermitian"] {
+            assert!(
+                head(words).expect_err("refused").contains("is out of place; accepted: general, symmetric")
+            );
+        }
+        assert!(head("integer skew-symmetric").is_ok());
+    }
+
     #[test]
     fn what_is_wrong_is_one_line_with_its_place() {
         let error = |text: &str| read(text).expect_err("refused");
@@ -254,7 +272,7 @@ mod tests {
             real("2 2 1\n1 1 1 1\n"),
             "a.mtx:3:1: a line of more words; accepted: a row, a column and a value"
         );
-        assert_eq!(real("2 2 2\n1 1 1\n"), "a.mtx: ends after 1 of 2 entries");
+        assert_eq!(real("2 2 2\n1 1 1\n"), "a.mtx:2:5: the file declares 2 entries, but ends after 1");
         assert_eq!(real("2 2 1\n1 1 1\n2 2 1\n"), "a.mtx:4:1: this is entry 2, but the file declares 1");
         assert!(real("100000000 1 0\n").ends_with("an integer from 0 to 67108864"));
         let symmetric =
@@ -263,5 +281,9 @@ mod tests {
         assert!(symmetric("2 3 1\n").contains("as many columns as rows"));
         let skew = error("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 0\n");
         assert_eq!(skew, "a.mtx:3:1: a skew-symmetric matrix has no diagonal");
+        assert_eq!(
+            real("2 2 2\n1 1 1.5\n% the end\n"),
+            "a.mtx:2:5: the file declares 2 entries, but ends after 1"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! sssp on a GPU (`kernels/sssp/sssp.cu`): one launch of blocks that are all resident at once, which meet after each step.
 
+use super::beyond::Far;
 use super::{Spec, graph, methods, record};
 use crate::case::{Snapshot, Value};
 use crate::inputs::graph::Graph;
@@ -65,6 +66,8 @@ pub struct Sssp {
     source: u32,
     /// The sum that the certificate finds of an intact graph.
     sum: u64,
+    /// The graph, if distances in it may exceed 32 bits.
+    far: Option<Far>,
 }
 
 /// The sum of a graph, as in `relaxes` in the kernels.
@@ -107,6 +110,7 @@ impl GpuJob for Sssp {
             delta: spec.delta_of(&graph),
             source: spec.source_of(&graph),
             sum: sum(&graph),
+            far: Far::of(&graph),
             spec,
         };
         gpu.memset32(&mut job.state, 0)?;
@@ -182,7 +186,13 @@ impl GpuJob for Sssp {
     fn resolved(&self) -> Vec<(String, Value)> {
         let state = self.state.to_host().unwrap_or_default();
         let relaxed = word(&state, RELAXED) | word(&state, RELAXED + 1) << 32;
-        self.spec.found(self.delta, self.source, word(&state, STEPS), relaxed)
+        let count = |far: &Far| {
+            let distances = self.distances.to_host().unwrap_or_default();
+            // What was not read back is no finding.
+            far.count(|v| distances.get(v).copied().unwrap_or_default())
+        };
+        let beyond = self.far.as_ref().map_or(0, count);
+        self.spec.found((self.delta, self.source), (word(&state, STEPS), relaxed), beyond)
     }
 }
 

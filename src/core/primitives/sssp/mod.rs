@@ -4,8 +4,8 @@
 //! d[v] = the least sum of weights of a path from the source s to v        d[s] = 0; ∞ = 2^32 − 1 without a path
 //! ```
 //!
-//! Weights are integers from 0. Sums saturate: a distance of 2^32 − 1 or more counts as ∞. The result is unique, so all
-//! methods agree bit by bit.
+//! Weights are integers from 0. Sums saturate: a distance of 2^32 − 1 or more counts as ∞, and a remark says for how many
+//! vertices (`beyond`). The result is unique, so all methods agree bit by bit.
 //!
 //! To *relax* an arc (u, v) of weight w is to lower `d[v]` to `d[u] + w`. All methods hold a *frontier* of vertices whose
 //! distance fell, and relax the arcs that leave them, step by step. Delta-stepping (Meyer, Sanders 2003) defers vertices
@@ -23,6 +23,7 @@
 //! when the support was found, tight arcs lead from the source to it, so its distance is that of a path and not too short.
 //! Vertices of a cycle of weight 0 do not support each other.
 
+mod beyond;
 pub mod cpu;
 pub mod cuda;
 mod dijkstra;
@@ -40,6 +41,9 @@ use crate::case::work::{Access, Order, Pass, Work};
 use crate::case::{BlockCost, Failure, Params, Refusal, Value, params};
 use crate::inputs::graph::{Directions, Generated, Graph, MAX_VERTICES, Topology, listed};
 use crate::inputs::sparse::{Positions, SparseError};
+
+/// The key of a finding: vertices that a path reaches at 2^32 − 1 or farther.
+const BEYOND: &str = "beyond";
 
 /// The heaviest weight of a generated graph.
 const MAX_WEIGHT: u64 = 1 << 20;
@@ -184,8 +188,14 @@ impl Spec {
         self.source.map_or_else(|| graph.hub(), |source| source as u32)
     }
 
-    /// The findings of an execution, for the record: open parameters, steps, and how often an arc was relaxed on average.
-    pub fn found(&self, delta: u32, source: u32, steps: u64, relaxed: u64) -> Vec<(String, Value)> {
+    /// The findings of an execution, for the record: open parameters, steps, how often an arc was relaxed on average, and
+    /// vertices `beyond` the longest distance, if there are any.
+    pub fn found(
+        &self,
+        (delta, source): (u32, u32),
+        (steps, relaxed): (u64, u64),
+        beyond: u64,
+    ) -> Vec<(String, Value)> {
         let int = |key: &str, value: u64| (key.to_owned(), Value::Int(value));
         let of_warps = self.backend.is_cuda() && self.asked == Method::Fusion { rounds: None };
         let open = [
@@ -195,7 +205,8 @@ impl Spec {
         ];
         let inefficiency = relaxed as f64 / self.arcs.max(1) as f64;
         let counted = [int("steps", steps), ("inefficiency".to_owned(), Value::Float(inefficiency))];
-        open.into_iter().flatten().chain(counted).collect()
+        let far = (beyond > 0).then(|| int(BEYOND, beyond));
+        open.into_iter().flatten().chain(counted).chain(far).collect()
     }
 }
 
@@ -254,6 +265,13 @@ impl Problem for Spec {
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         check(self, output)
+    }
+
+    /// Distances that 32 bits do not hold, which no certificate tells from ∞.
+    fn findings(&self, found: &[(String, Value)]) -> Option<String> {
+        let (_, Value::Int(vertices)) = found.iter().find(|(key, _)| key == BEYOND)? else { return None };
+        let vertices = if *vertices == 1 { "1 vertex".to_owned() } else { format!("{vertices} vertices") };
+        Some(format!("{vertices} at a distance of 2^32 − 1 or more, which counts as unreachable"))
     }
 
     fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {

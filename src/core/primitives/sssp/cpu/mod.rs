@@ -13,6 +13,7 @@ use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::beyond::Far;
 use super::{Spec, graph, record};
 use crate::case::{Snapshot, Value};
 use crate::device::Held;
@@ -30,6 +31,8 @@ pub struct Sssp {
     /// d, with an element more, which only a fault writes.
     distances: Buffer,
     lists: Lists,
+    /// The graph, if distances in it may exceed 32 bits.
+    far: Option<Far>,
     fault: Option<Fault>,
     /// With a fault, the vertices that the workers do not leave out.
     handled: Mutex<Vec<Range<usize>>>,
@@ -62,6 +65,7 @@ impl PoolJob for Sssp {
             delta: spec.delta_of(&graph),
             lists: Lists::new(owners, threads, spec.buckets()),
             _held: Held::new(graph.bytes()),
+            far: Far::of(&graph),
             graph,
             distances,
             fault: context.fault,
@@ -95,7 +99,10 @@ impl PoolJob for Sssp {
 
     fn resolved(&self) -> Vec<(String, Value)> {
         let [steps, relaxed] = [&self.steps, &self.relaxed].map(|count| count.load(Ordering::Relaxed));
-        self.spec.found(self.delta, self.source, steps, relaxed)
+        let distances = self.view(0, self.graph.vertices());
+        let count = |far: &Far| far.count(|v| distances[v].load(Ordering::Relaxed));
+        let beyond = self.far.as_ref().map_or(0, count);
+        self.spec.found((self.delta, self.source), (steps, relaxed), beyond)
     }
 
     fn snapshot(&mut self, _pool: &Pool) -> Result<Option<Snapshot>, Failure> {
