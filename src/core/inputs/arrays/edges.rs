@@ -5,9 +5,13 @@ use super::{ArrayError, MAX_COUNT, Place, push};
 use crate::case::units::shown;
 use crate::inputs::graph::MAX_VERTICES;
 use crate::inputs::graph::listed::{OFFSET, OPEN};
+use crate::inputs::sparse::most_rows;
 
 /// Most arcs of a file, whose words an array holds.
 const MAX_LISTED: u64 = (MAX_COUNT - 1) / 3;
+
+/// Bytes of the shortest line of an arc in a `.gr` file.
+const SHORTEST: u64 = "a 1 1 0\n".len() as u64;
 
 /// The words of an array that is being read, and the line with its number.
 #[derive(Default)]
@@ -40,7 +44,7 @@ impl<'a> Reader<'a> {
             let end = &self.line[self.line.len()..];
             return self.mistake_at(end, format!("there is no {what}; accepted: {least} to {most}"));
         };
-        let text = String::from_utf8_lossy(word);
+        let text = super::word(word);
         match text.parse::<u64>() {
             Ok(number) if (least..=most).contains(&number) => Ok(number),
             _ => self.mistake_at(
@@ -66,6 +70,17 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Refuses more vertices than so many arcs can meet: a few bytes of text must not fill the memory.
+fn within(vertices: u64, arcs: u64, place: Place) -> Result<(), ArrayError> {
+    let most = most_rows(arcs).min(MAX_VERTICES);
+    if vertices <= most {
+        return Ok(());
+    }
+    let message =
+        format!("a graph of {vertices} vertices and {arcs} arcs; accepted: at most {most} vertices");
+    Err(ArrayError::new(place, message))
+}
+
 /// Parses `.gr`: comments (`c …`), one line `p sp VERTICES ARCS`, and as many lines `a TAIL HEAD WEIGHT`, from vertex 1 on.
 pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let mut reader = Reader::default();
@@ -81,7 +96,9 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
                     return reader.mistake_at(word.unwrap_or(line), message);
                 }
                 let vertices = reader.number(parts.next(), "number of vertices", 1, MAX_VERTICES)?;
-                stated = Some((vertices, reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?));
+                let arcs = reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?;
+                within(vertices, arcs.min(bytes.len() as u64 / SHORTEST), Place::Line(reader.number, 1))?;
+                stated = Some((vertices, arcs));
             }
             (Some(b"a"), Some((vertices, _))) => {
                 let tail = reader.number(parts.next(), "tail", 1, vertices)?;
@@ -90,7 +107,7 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
                 reader.arc(tail - 1, head - 1, weight)?;
             }
             (Some(word), _) => {
-                let (text, lines) = (String::from_utf8_lossy(word), "c, one p and then a");
+                let (text, lines) = (super::word(word), "c, one p and then a");
                 let message = format!("`{}` begins no line here; accepted: {lines}", shown(&text));
                 return reader.mistake_at(word, message);
             }
@@ -111,10 +128,11 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
 }
 
 /// Parses a list of edges: lines `TAIL HEAD` or `TAIL HEAD WEIGHT`, from vertex 0 on; lines that begin with `#` or `%` are
-/// comments. There are as many vertices as the largest needs.
+/// comments. There are as many vertices as the largest needs, which few arcs must not make too many.
 pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let mut reader = Reader::default();
-    let mut vertices = 0;
+    // The number of vertices, and the line that says so.
+    let (mut vertices, mut largest) = (0, 0);
     for line in bytes.split(|&byte| byte == b'\n') {
         let mut parts = reader.next(line).peekable();
         if parts.peek().is_none_or(|part| matches!(part[0], b'#' | b'%')) {
@@ -127,8 +145,11 @@ pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
             return reader.mistake_at(word, "the line goes on; accepted: TAIL HEAD, TAIL HEAD WEIGHT");
         }
         reader.arc(tail, head, weight.unwrap_or(OPEN))?;
-        vertices = vertices.max(tail.max(head) + 1);
+        if tail.max(head) >= vertices {
+            (vertices, largest) = (tail.max(head) + 1, reader.number);
+        }
     }
+    within(vertices, reader.words.len() as u64 / 3, Place::Line(largest, 1))?;
     reader.end(vertices)
 }
 
@@ -162,6 +183,10 @@ mod tests {
             ("p sp 2 1\na 1 2 4 5", "x:2:9: the line goes on"),
             ("p sp 2 2\na 1 2 4", "x: says that there are 2 arcs, but lists 1"),
             ("p sp 99999999999 2", "x:1:6: the number of vertices"),
+            (
+                "c\np sp 1000000000 99999999",
+                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most",
+            ),
         ] {
             assert!(
                 told(dimacs(text.as_bytes())).starts_with(message),
@@ -175,6 +200,10 @@ mod tests {
             ("0 1 2 3", "x:1:7: the line goes on"),
             ("0 1\n0 a", "x:2:3: the head `a`"),
             ("0 4294967296", "x:1:3: the head"),
+            (
+                "0 1\n0 999999999\n3 4",
+                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most 8388608",
+            ),
         ] {
             assert!(
                 told(list(text.as_bytes())).starts_with(message),

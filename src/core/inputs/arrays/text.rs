@@ -2,6 +2,10 @@
 
 use super::{ArrayError, MAX_COUNT, Place, check_count, checked, push};
 use crate::case::units::shown;
+use crate::memory;
+
+/// Longest header line, bytes.
+const LONGEST_HEADER: usize = 1 << 20;
 
 const ACCEPTED: &str = "accepted: integers from 0, separated by commas, blanks or line breaks";
 
@@ -21,6 +25,11 @@ pub fn parse(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError>
                 at_header(format!("there is no header line, so there is no column `{}`", shown(name)))
             }
         };
+    }
+    if first.len() > LONGEST_HEADER {
+        return at_header(format!(
+            "the header line has more than {LONGEST_HEADER} bytes, the most that are accepted"
+        ));
     }
     let delimiter = b",;\t".iter().find(|d| first.contains(d)).copied();
     let names = names(first, delimiter);
@@ -172,8 +181,23 @@ impl List {
     }
 }
 
+/// Refuses a table whose longest record, in which each field has a place of its own, may not fit beside it. Where there are
+/// quotes, a record may be all of the text.
+fn holds_a_record(bytes: &[u8], delimiter: u8) -> Result<(), ArrayError> {
+    let size = |text: &[u8]| {
+        let fields = text.iter().filter(|byte| **byte == delimiter).count() + 1;
+        2 * (text.len() + fields * size_of::<usize>())
+    };
+    let longest = match bytes.contains(&b'"') {
+        true => size(bytes),
+        false => lines(bytes).map(|(_, line)| size(line)).max().unwrap_or(0),
+    };
+    memory::with_room::<u8>(longest).map(drop).map_err(ArrayError::large)
+}
+
 /// Parses one column of a table, below its header.
 fn table(bytes: &[u8], delimiter: u8, column: usize) -> Result<Vec<u64>, ArrayError> {
+    holds_a_record(bytes, delimiter)?;
     let mut indices = Vec::new();
     for row in rows(bytes, delimiter).into_byte_records().skip(1) {
         let row = row.map_err(|error| ArrayError::new(Place::Whole, format!("is not a table: {error}")))?;
@@ -192,7 +216,7 @@ fn table(bytes: &[u8], delimiter: u8, column: usize) -> Result<Vec<u64>, ArrayEr
 }
 
 fn integer(word: &[u8], i: usize, place: Place) -> Result<u64, ArrayError> {
-    let text = String::from_utf8_lossy(word);
+    let text = super::word(word);
     let digits = text.strip_prefix('-').unwrap_or(&text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(ArrayError::new(place, format!("`{}` is not an integer; {ACCEPTED}", shown(&text))));
