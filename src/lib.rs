@@ -20,17 +20,18 @@
 //! cycles; inside a room, too, no folder uses another one in a circle. `tests/architecture.rs` reads both tables and enforces them; tests may use anything. A primitive's
 //! *implementations* are its modules `cpu` and `cuda`, the code that these share in `primitives::cpu` and
 //! `primitives::cuda`, and their list, `primitives::implementations`; everything else in [`primitives`] is
-//! pure. The first six modules of the table and the implementations are the crate `scatterlab-core` in `src/core`,
+//! pure. The first seven modules of the table and the implementations are the crate `scatterlab-core` in `src/core`,
 //! which tests compile optimised; this crate makes their names its own.
 //!
 //! | module | what it knows | uses |
 //! |---|---|---|
 //! | [`case`] | the vocabulary: cases, parameters, accesses, verdicts and failures, units (pure) | nothing |
 //! | [`stats`] | intervals, the stopping rule, flags of noise, the rule that compares two runs (pure) | `case` |
-//! | files | opening files that users name: regular, of bounded length, without waiting | `case` |
-//! | [`inputs`] | index generators and data as integer functions of (seed, i); index files | `case`, `files` |
-//! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats`, `files` |
-//! | [`primitives`] | definitions, parameters, accesses, oracles (pure) | `case`, `inputs` |
+//! | memory | memory that is free, and arrays that ask for it | `case` |
+//! | files | opening files that users name: regular, of bounded length, without waiting | `case`, `memory` |
+//! | [`inputs`] | index generators and data as integer functions of (seed, i); index files | `case`, `memory`, `files` |
+//! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats`, `memory`, `files` |
+//! | [`primitives`] | definitions, parameters, accesses, oracles (pure) | `case`, `memory`, `inputs` |
 //! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `inputs`, `device`, `primitives` |
 //! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |
 //! | [`model`] | predicted times of cases, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `files`, `primitives`, `recipe` |

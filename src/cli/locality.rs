@@ -59,9 +59,8 @@ struct Array {
 
 /// Prints the statistics.
 pub fn run(arguments: &LocalityArguments) -> anyhow::Result<ExitCode> {
-    let arrays = read(&arguments.source, arguments.column.as_deref())?;
-    let named = arrays.into_iter().map(|array| analysed(array, arguments));
-    print(arguments.format, &named.collect::<anyhow::Result<Vec<NamedLocality>>>()?)?;
+    let of = |array| analysed(array, arguments);
+    print(arguments.format, &read(&arguments.source, arguments.column.as_deref(), of)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -86,26 +85,31 @@ fn print(format: Format, arrays: &[NamedLocality]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the arrays, each with its name.
-fn read(source: impl AsRef<OsStr>, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
-    let one = |name: String, indices| vec![Array { name, indices, element: ELEMENT, note: None }];
+/// Reads the arrays, each with its name, and returns what `of` makes of them. A recipe may have many long ones, which are
+/// read one after another.
+fn read<T>(
+    source: impl AsRef<OsStr>,
+    column: Option<&str>,
+    of: impl Fn(Array) -> anyhow::Result<T>,
+) -> anyhow::Result<Vec<T>> {
+    let one = |name: String, indices| Ok(vec![of(Array { name, indices, element: ELEMENT, note: None })?]);
     let path = Path::new(&source);
     // What is not the name of a file is text.
     let source = &*path.to_string_lossy();
     if source == "-" {
-        return Ok(one("standard input".to_owned(), indices::read_standard_input(column)?));
+        return one("standard input".to_owned(), indices::read_standard_input(column)?);
     }
     let is_recipe = is_yaml(path) || is_suite(path);
     if column.is_none() && (is_recipe || (!files::is_there(path) && shipped::find(source).is_some())) {
-        return recipe::arrays(path);
+        return recipe::each(path, |line| out::complain("scatterlab", line), of);
     }
     if files::is_there(path) {
-        return Ok(one(source.to_owned(), indices::read_argument(path, column)?));
+        return one(source.to_owned(), indices::read_argument(path, column)?);
     }
     if let Some(column) = column {
         bail!("--column {column}: there is no file {}", units::shown(source));
     }
-    Ok(one(units::shown(source), written(source)?))
+    one(units::shown(source), written(source)?)
 }
 
 fn is_yaml(path: &Path) -> bool {
@@ -151,17 +155,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("suite");
         std::fs::write(&path, r#" [{"pattern": [0, 4], "delta": 8, "count": 2}]"#).expect("written");
-        let arrays = read(&path.display().to_string(), None).expect("arrays");
+        let arrays = read(&path.display().to_string(), None, Ok).expect("arrays");
         assert_eq!(arrays.iter().map(|array| array.indices.as_slice()).collect::<Vec<_>>(), [&[0, 4, 8, 12]]);
         let path = folder.path().join("list.csv");
         std::fs::write(&path, "4,0,4").expect("written");
-        assert_eq!(read(&path.display().to_string(), None).expect("indices")[0].indices, [4, 0, 4]);
+        assert_eq!(read(&path.display().to_string(), None, Ok).expect("indices")[0].indices, [4, 0, 4]);
     }
 
     #[test]
     fn lists_and_patterns_stand_on_the_command_line() {
         let list = |source: &str| {
-            read(source, None).map(|mut all| all.remove(0).indices).map_err(|e| format!("{e:#}"))
+            read(source, None, Ok).map(|mut all| all.remove(0).indices).map_err(|e| format!("{e:#}"))
         };
         assert_eq!(list("0,8,16"), Ok(vec![0, 8, 16]));
         assert_eq!(list("[0, 8, 16]"), Ok(vec![0, 8, 16]));
@@ -178,7 +182,10 @@ mod tests {
         );
         assert!(list("0,8,x").expect_err("no list").starts_with("the list:1:5: `x` is not an integer"));
         assert!(
-            read("missing.csv", Some("a")).expect_err("no file").to_string().contains("no file missing.csv")
+            read("missing.csv", Some("a"), Ok)
+                .expect_err("no file")
+                .to_string()
+                .contains("no file missing.csv")
         );
     }
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::case::units::fmt_bytes;
+use crate::memory;
 
 pub mod content;
 
@@ -145,7 +146,8 @@ pub fn open(path: &Path, kind: &Kind) -> Result<Opened, Problem> {
     let what = about.file_type();
     if what.is_file() || is_null(&about) {
         let long = || Problem::Long { path: path.to_owned(), length: about.len(), kind: *kind };
-        return if about.len() > kind.most { Err(long()) } else { Ok(Bounded::new(file, kind.most)) };
+        let bounded = Bounded { expected: about.len(), ..Bounded::new(file, kind.most) };
+        return if about.len() > kind.most { Err(long()) } else { Ok(bounded) };
     }
     match kind.stream {
         Some(most) if what.is_fifo() => {
@@ -242,11 +244,16 @@ pub struct Bounded<R> {
     source: R,
     most: u64,
     left: u64,
+    /// Bytes of a regular file when it was opened; 0 where the length is not known.
+    expected: u64,
 }
+
+/// Bytes that are read at a time where the length is not known.
+const PIECE: usize = 1 << 20;
 
 impl<R: Read> Bounded<R> {
     pub fn new(source: R, most: u64) -> Bounded<R> {
-        Bounded { source, most, left: most }
+        Bounded { source, most, left: most, expected: 0 }
     }
 
     /// Reads to the end.
@@ -254,10 +261,25 @@ impl<R: Read> Bounded<R> {
     /// # Errors
     /// When there are too many bytes, or too many for the memory.
     pub fn rest(&mut self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        // The standard library allocates for this function with `try_reserve`.
-        self.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        self.rest_after(Vec::new())
+    }
+
+    /// Reads to the end, behind the bytes that were read before.
+    ///
+    /// # Errors
+    /// As for [`Self::rest`].
+    pub fn rest_after(&mut self, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        let refused = |why| io::Error::new(ErrorKind::OutOfMemory, why);
+        let expected = usize::try_from(self.expected.min(self.most)).unwrap_or(usize::MAX);
+        // One byte more tells the end without further memory.
+        memory::reserve(&mut bytes, expected.saturating_sub(bytes.len()).saturating_add(1)).map_err(refused)?;
+        loop {
+            let room = bytes.capacity() - bytes.len();
+            if self.by_ref().take(room as u64).read_to_end(&mut bytes)? < room {
+                return Ok(bytes);
+            }
+            memory::reserve(&mut bytes, PIECE).map_err(refused)?;
+        }
     }
 }
 
@@ -272,18 +294,69 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// The contents of a gzip file of one or more members, up to this many bytes.
-pub fn gzip(source: impl BufRead, most: u64) -> Bounded<impl Read> {
-    Bounded::new(Gzip(MultiGzDecoder::new(source)), most)
+/// How many times its own length a gzip file of text may hold. Matrices, graphs and lists as text shrink to a tenth at
+/// best, while gzip can make a thousandth of what repeats, and every four bytes of text may become 48 of a matrix.
+pub const TEXT: u64 = 12;
+
+/// The same of what takes no more memory than its bytes: arrays of words, and the events of a run.
+pub const BYTES: u64 = 128;
+
+/// Bytes that a gzip file may hold however short it is.
+const SHORT: u64 = 12 << 20;
+
+/// The contents of a gzip file of one or more members, up to this many bytes and this many `times` the bytes that it has
+/// itself, [`TEXT`] or [`BYTES`].
+pub fn gzip(source: impl BufRead, most: u64, times: u64) -> Bounded<impl Read> {
+    let source = MultiGzDecoder::new(Counted { source, taken: 0 });
+    Bounded::new(Gzip { source, times, given: 0 }, most)
 }
 
-struct Gzip<R>(MultiGzDecoder<R>);
+struct Gzip<R> {
+    source: MultiGzDecoder<Counted<R>>,
+    times: u64,
+    given: u64,
+}
 
 impl<R: BufRead> Read for Gzip<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let damaged =
             |why: io::Error| io::Error::new(why.kind(), format!("it is not a complete gzip file: {why}"));
-        self.0.read(into).map_err(damaged)
+        let read = self.source.read(into).map_err(damaged)?;
+        self.given += read as u64;
+        let (own, times) = (self.source.get_ref().taken, self.times);
+        if self.given <= SHORT.max(own.saturating_mul(times)) {
+            return Ok(read);
+        }
+        let (short, own) = (fmt_bytes(SHORT), fmt_bytes(own));
+        Err(io::Error::other(format!(
+            "its first {own} unpack to more than {short} and more than {times} times as much, the most that is read; \
+             unpack it first"
+        )))
+    }
+}
+
+/// A reader that counts the bytes which are taken from it.
+struct Counted<R> {
+    source: R,
+    taken: u64,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        self.taken += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.source.fill_buf()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.taken += bytes as u64;
+        self.source.consume(bytes);
     }
 }
 

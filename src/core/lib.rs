@@ -27,5 +27,6 @@ pub mod case;
 pub mod device;
 pub mod files;
 pub mod inputs;
+pub mod memory;
 pub mod primitives;
 pub mod stats;

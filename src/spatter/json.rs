@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Refused;
@@ -106,6 +106,13 @@ impl<'t> Node<'t> {
     pub fn items(&self) -> Option<Vec<Node<'t>>> {
         let items = serde_json::from_str::<Vec<&RawValue>>(self.raw).ok()?;
         Some(items.into_iter().map(|raw| Node { raw: raw.get(), ..*self }).collect())
+    }
+
+    /// The number of items of a list with more than `most`: they are counted without being kept, because a text of some
+    /// megabytes can hold millions.
+    pub fn more_items_than(&self, most: usize) -> Option<usize> {
+        let items = serde_json::from_str::<Vec<IgnoredAny>>(self.raw).ok()?;
+        Some(items.len()).filter(|count| *count > most)
     }
 
     /// The entries of an object in order; each key with its place.

@@ -10,7 +10,8 @@ use super::pattern::Written;
 use super::table::{self, Kind, Opt};
 use super::value::{self, LARGEST, Value};
 use crate::case::units::shown;
-use crate::recipe::Nearest;
+use crate::primitives::pattern::LONGEST_PATTERN;
+use crate::recipe::{MAX_CASES, Nearest};
 
 /// The configurations of a suite, with notes for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +44,10 @@ impl Suite {
         let root = Source { file, text, last: &last }.root()?;
         let expected =
             || wrong(&root, format!("expected a list of configurations, found {}", root.describe()));
+        if let Some(count) = root.more_items_than(MAX_CASES) {
+            let message = format!("{count} configurations are too many; accepted: at most {MAX_CASES}");
+            return Err(wrong(&root, message));
+        }
         let items = root.items().ok_or_else(expected)?;
         if items.is_empty() {
             return Err(wrong(&root, "the list holds no configuration".to_owned()));
@@ -98,6 +103,11 @@ fn configuration(
 /// Reads the value of a key according to the kind of its option.
 fn read(option: &Opt, node: &Node, notes: &mut Vec<String>) -> Result<Value, Refused> {
     let name = option.json.unwrap_or_default();
+    let is_list = matches!(option.kind, Kind::Pattern | Kind::Deltas);
+    if let Some(count) = node.more_items_than(LONGEST_PATTERN).filter(|_| is_list) {
+        let message = format!("{name}: {count} numbers are too many; accepted: at most {LONGEST_PATTERN}");
+        return Err(wrong(node, message));
+    }
     let number = |node: &Node, least: u64, notes: &mut Vec<String>| {
         let number =
             node.number().filter(|n| (i128::from(least)..=i128::from(LARGEST)).contains(&n.value))?;

@@ -1,5 +1,7 @@
 //! The real terminal: taken over, and given back whatever happens.
 
+mod abort;
+
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
@@ -87,6 +89,7 @@ impl Guard {
                 previous(info);
             }
         }));
+        abort::prepare()?;
         take(mouse)?;
         Ok(guard)
     }
@@ -119,6 +122,7 @@ impl Drop for Guard {
 /// it in any mode.
 fn take(mouse: bool) -> io::Result<()> {
     let _ = disable_raw_mode();
+    abort::remember();
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::Relaxed);
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;

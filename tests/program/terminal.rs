@@ -236,6 +236,23 @@ fn sigterm_and_sighup_end_the_run_and_give_the_terminal_back() {
     }
 }
 
+/// SIGABRT is what a failed allocation ends in; nothing can be said or saved any more.
+#[test]
+fn sigabrt_and_sigquit_give_the_terminal_back() {
+    for end in [libc::SIGABRT, libc::SIGQUIT] {
+        let folder = folder();
+        let mut screen = running(folder.path(), &[]);
+        signal(screen.program(), end);
+        assert_ne!(screen.ended(), 0);
+        screen.assert_given_back();
+        assert!(screen.place(0, "\x1b[?2004l").is_some(), "pasting is released");
+        if end == libc::SIGABRT {
+            screen.wait("scatterlab: aborted; the most frequent reason");
+        }
+        screen.assert_alone();
+    }
+}
+
 /// Involves every part: keys, the run's thread, the engine's process, and the file.
 #[test]
 fn a_run_is_held_and_a_case_skipped_between_two_samples() {

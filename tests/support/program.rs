@@ -1,6 +1,8 @@
 //! The real program, and what its tests ask of its processes.
 
 use std::fs;
+use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::sync::LazyLock;
@@ -26,6 +28,18 @@ pub fn program(folder: &Path) -> Command {
 
 pub fn scatterlab(folder: &Path, arguments: &[&str]) -> Output {
     program(folder).args(arguments).output().expect("starts")
+}
+
+/// The command with at most so many bytes of address space, beyond which every allocation fails.
+pub fn limited(command: &mut Command, bytes: u64) -> &mut Command {
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: between fork and exec the call allocates nothing.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        })
+    }
 }
 
 pub fn text(bytes: &[u8]) -> String {

@@ -1,10 +1,12 @@
 //! Extracts the index arrays of a recipe's cases.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
 
 use super::Array;
+use crate::case::units::{grouped, shown};
 use crate::case::{Case, Params, Value, Walk};
 use crate::cli::recipes::Source;
 use crate::primitives::walks;
@@ -17,31 +19,43 @@ const MOST: u64 = 4 << 20;
 /// Parameters that do not affect the indices.
 const ASIDE: [&str; 4] = ["backend", "method", "index", "cache"];
 
-/// Every distinct array through which the recipe's cases access memory.
-pub fn arrays(recipe: &Path) -> anyhow::Result<Vec<Array>> {
+/// What `of` makes of every distinct array through which the recipe's cases access memory. One array is held at a time;
+/// `note` is given a line that says how many cases are looked at, before the first.
+pub fn each<T>(
+    recipe: &Path,
+    note: impl FnOnce(&str),
+    of: impl Fn(Array) -> anyhow::Result<T>,
+) -> anyhow::Result<Vec<T>> {
     let plan = Source::find(recipe)?.resolve(&Overrides::default())?;
-    let mut seen: Vec<Identity> = Vec::new();
-    let mut arrays = Vec::new();
+    let mut seen: BTreeMap<String, Vec<Identity>> = BTreeMap::new();
+    let mut cases = Vec::new();
     for case in plan.cases.iter().filter(|case| case.not_applicable.is_none()) {
-        let identity = identity(case);
-        if seen.contains(&identity) {
-            continue;
-        }
-        seen.push(identity);
-        for walk in walks(&plan.indices, case, MOST).map_err(|why| anyhow!("{}: {why}", words(case)))? {
-            arrays.push(array(case, walk));
+        let known = seen.entry(words(case)).or_default();
+        if !known.contains(&identity(case)) {
+            known.push(identity(case));
+            cases.push(case);
         }
     }
-    if arrays.is_empty() {
+    let cases_of =
+        if cases.len() == 1 { "one case".to_owned() } else { format!("each of {} cases", cases.len()) };
+    note(&format!("looking at the first {} indices of {cases_of} of {}", grouped(MOST), shown(&recipe.display().to_string())));
+    let mut made = Vec::new();
+    for case in cases {
+        let found = walks(&plan.indices, case, MOST).map_err(|why| anyhow!("{}: {why}", words(case)))?;
+        for walk in found {
+            made.push(of(array(case, walk))?);
+        }
+    }
+    if made.is_empty() {
         bail!("{}: none of its cases goes through indices", recipe.display());
     }
-    Ok(arrays)
+    Ok(made)
 }
 
 fn array(case: &Case, walk: Walk) -> Array {
     let shown = walk.indices.len() as u64;
     let note = (shown < walk.total).then(|| {
-        let [shown, total] = [shown, walk.total].map(crate::case::units::grouped);
+        let [shown, total] = [shown, walk.total].map(grouped);
         format!("the first {shown} of {total} indices")
     });
     Array {
@@ -80,6 +94,8 @@ fn words(case: &Case) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     fn of(text: &str) -> Vec<Array> {
@@ -87,7 +103,10 @@ mod tests {
         let path = folder.path().join("r.yaml");
         std::fs::write(&path, text).expect("written");
         std::fs::write(folder.path().join("a.txt"), "4 0 4").expect("written");
-        arrays(&path).expect("arrays")
+        let said = Cell::new(0);
+        let found = each(&path, |_| said.set(1), Ok).expect("arrays");
+        assert_eq!(said.get(), 1, "a line before the first");
+        found
     }
 
     #[test]

@@ -134,10 +134,35 @@ fn what_never_ends_is_given_up_and_so_is_what_unpacks_to_it() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(&[0; 1001]).expect("compressed");
     let packed = encoder.finish().expect("compressed");
-    assert_eq!(gzip(&packed[..], 1001).rest().expect("bytes").len(), 1001);
-    assert!(
-        gzip(&packed[..], 1000).rest().is_err_and(|error| error.to_string().contains("longer than 1000 B"))
-    );
-    let cut = gzip(&packed[..9], 1000).rest().expect_err("not whole").to_string();
+    let unpacked = |packed: &[u8], most, times| {
+        gzip(packed, most, times).rest().map(|bytes| bytes.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(unpacked(&packed, 1001, TEXT), Ok(1001));
+    assert!(unpacked(&packed, 1000, TEXT).is_err_and(|error| error.contains("longer than 1000 B")));
+    let cut = unpacked(&packed[..9], 1000, TEXT).expect_err("not whole");
     assert!(cut.starts_with("it is not a complete gzip file: "), "{cut}");
+}
+
+/// A short file may shrink to nothing, and a long one only to what text and words can shrink to.
+#[test]
+fn what_unpacks_to_far_more_than_itself_is_refused() {
+    let zeros = |pieces: usize| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        (0..pieces).try_for_each(|_| encoder.write_all(&[0; 1 << 20])).expect("compressed");
+        encoder.finish().expect("compressed")
+    };
+    assert_eq!(gzip(&zeros(12)[..], 1 << 30, TEXT).rest().expect("short").len(), 12 << 20);
+    let told = gzip(&zeros(13)[..], 1 << 30, TEXT).rest().expect_err("a bomb").to_string();
+    assert!(told.contains(" unpack to more than 12.0 MiB and more than 12 times as much"), "{told}");
+    // Bytes without a pattern take as much as before.
+    let mut noise = vec![0u8; 20 << 20];
+    let mut word = 1u64;
+    for bytes in noise.chunks_mut(8) {
+        word = word.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        bytes.copy_from_slice(&(word ^ (word >> 33)).to_le_bytes());
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&noise).expect("compressed");
+    let packed = encoder.finish().expect("compressed");
+    assert!(gzip(&packed[..], 1 << 30, TEXT).rest().expect("all of it") == noise);
 }

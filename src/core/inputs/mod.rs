@@ -18,10 +18,25 @@ pub mod scramble;
 pub mod sparse;
 pub mod zipf;
 
+use std::borrow::Cow;
+
+use crate::memory::NoMemory;
+
 pub use partitions::partition_of;
 pub use permutation::Permutation;
 pub use scramble::Scramble;
 pub use zipf::Zipf;
+
+/// A word of a text, which is not copied: it may be as long as the text. Of one that is not UTF-8 no more is kept than a
+/// message shows.
+fn word(bytes: &[u8]) -> Cow<'_, str> {
+    const LONGEST: usize = 256;
+    let damaged = |_| {
+        let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]);
+        Cow::Owned(format!("{beginning}{}", char::REPLACEMENT_CHARACTER))
+    };
+    std::str::from_utf8(bytes).map_or_else(damaged, Cow::Borrowed)
+}
 
 /// The position of an error in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +59,11 @@ pub struct ArrayError {
 impl ArrayError {
     fn new(place: Place, message: impl Into<String>) -> ArrayError {
         ArrayError { place, message: message.into() }
+    }
+
+    /// The refusal of an input that does not fit.
+    fn large(why: NoMemory) -> ArrayError {
+        ArrayError::new(Place::Whole, why.to_string())
     }
 
     /// A single line that names the input: `idx.csv:3:7: …`, `idx.npy: … (at byte 128)`.

@@ -6,9 +6,14 @@
 //! run; with `SCATTERLAB_FUZZ_KEEP=1` it is also kept. An input that breaks a rule is always kept, so that it is
 //! tried first from then on.
 //!
+//! A process of its own with [`MEMORY`] bytes of address space tries the inputs of a target: an allocation whose size an
+//! input decides must be refused there, and would otherwise end the process.
+//!
 //! A plain run tries a few hundred inputs of each target;
-//! `SCATTERLAB_FUZZ_SECONDS=60 cargo test --test lab fuzz` takes a minute for each.
+//! `SCATTERLAB_FUZZ_SECONDS=60 cargo test --test lab fuzz` takes a minute for each, and
+//! `SCATTERLAB_FUZZ_INPUTS=2000` tries so many of each.
 
+mod files;
 mod mutate;
 mod recipes;
 mod stored;
@@ -18,13 +23,20 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mutate::{Random, mutated};
 use scatterlab::inputs::arrays;
+use scatterlab_tests::program::{limited, text};
 
-/// Longest time that an input may take.
-const LIMIT: Duration = Duration::from_secs(2);
+/// Longest time that an input may take, on a busy machine.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Address space of the process that tries inputs, bytes.
+const MEMORY: u64 = 512 << 20;
+/// Names the target of such a process, and the file that holds the input which is tried.
+const TARGET: &str = "SCATTERLAB_FUZZ_TARGET";
+const TRIED: &str = "SCATTERLAB_FUZZ_TRIED";
 /// Inputs of a plain run.
 const FEW: u64 = 400;
 /// Longest input that is kept, bytes, and the most inputs that a run keeps of each target.
@@ -40,6 +52,13 @@ struct Target {
     corpus: Vec<Vec<u8>>,
     tokens: &'static [&'static str],
     parse: fn(&[u8], &mut Random) -> Outcome,
+}
+
+/// The most memory that this process has held, MiB.
+fn held() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) >> 10
 }
 
 fn environment(name: &str) -> Option<u64> {
@@ -65,8 +84,11 @@ impl Target {
         path
     }
 
-    /// The kind of the outcome: the error without its numbers, quoted words and what would be accepted.
-    fn check(&self, input: &[u8], random: &mut Random) -> String {
+    /// The kind of the outcome: the error without its numbers, quoted words and what would be accepted; and the time it took.
+    fn check(&self, input: &[u8], random: &mut Random) -> (String, Duration) {
+        if let Some(path) = std::env::var_os(TRIED) {
+            fs::write(path, input).expect("written");
+        }
         let start = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.parse)(input, random)));
         let took = start.elapsed();
@@ -88,26 +110,52 @@ impl Target {
         let behind = error.rsplit_once('`').map_or("", |(_, behind)| behind);
         let found = format!("{before}{behind}");
         let kind = found.split(';').next().unwrap_or_default();
-        kind.chars().filter(|c| !c.is_ascii_digit()).take(120).collect()
+        (kind.chars().filter(|c| !c.is_ascii_digit()).take(120).collect(), took)
+    }
+
+    /// Tries inputs in a process of its own.
+    fn fuzz(self) {
+        match std::env::var(TARGET) {
+            Ok(wanted) if wanted == self.name => return self.search(),
+            Ok(_) => return,
+            Err(_) => {}
+        }
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let tried = folder.path().join("tried");
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.args(["fuzz::", "--test-threads=1", "--nocapture"]).env(TARGET, self.name).env(TRIED, &tried);
+        let output = limited(&mut command, MEMORY).output().expect("started");
+        let said = text(&output.stdout);
+        said.lines().filter(|line| line.starts_with(self.name)).for_each(|line| println!("{line}"));
+        if !output.status.success() {
+            // A process that was aborted could not keep its input itself.
+            let kept = output.status.code().is_none().then(|| fs::read(&tried).ok()).flatten();
+            let kept = kept.map(|input| self.keep(&input));
+            panic!("{}: {}, with {kept:?}\n{said}{}", self.name, output.status, text(&output.stderr));
+        }
+        assert!(said.contains(&format!("{}: ", self.name)), "nothing was tried: {said}");
     }
 
     /// Runs the kept inputs, then mutations until the time is up.
-    fn fuzz(mut self) {
+    fn search(mut self) {
         let (seconds, keeps) =
             (environment("SCATTERLAB_FUZZ_SECONDS"), environment("SCATTERLAB_FUZZ_KEEP").is_some());
+        let most = environment("SCATTERLAB_FUZZ_INPUTS").unwrap_or(FEW);
         let mut random = Random(environment("SCATTERLAB_FUZZ_SEED").unwrap_or(1));
         let mut kinds = BTreeSet::new();
         self.corpus.extend(self.kept());
         assert!(!self.corpus.is_empty(), "{} has no corpus", self.name);
         for input in &self.corpus {
-            kinds.insert(self.check(input, &mut random));
+            kinds.insert(self.check(input, &mut random).0);
         }
-        let (start, known, mut inputs) = (Instant::now(), kinds.len(), 0);
+        let (start, known, mut inputs, mut slowest) = (Instant::now(), kinds.len(), 0, Duration::ZERO);
         let goes_on =
-            |inputs| seconds.map_or(inputs < FEW, |most| start.elapsed() < Duration::from_secs(most));
+            |inputs| seconds.map_or(inputs < most, |most| start.elapsed() < Duration::from_secs(most));
         while goes_on(inputs) {
             let input = mutated(&self.corpus, self.tokens, &mut random);
-            if kinds.insert(self.check(&input, &mut random)) {
+            let (kind, took) = self.check(&input, &mut random);
+            slowest = slowest.max(took);
+            if kinds.insert(kind) {
                 if keeps && input.len() <= KEPT && kinds.len() - known <= MOST_KEPT {
                     self.keep(&input);
                 }
@@ -116,6 +164,10 @@ impl Target {
             inputs += 1;
         }
         let new = kinds.len() - known;
-        println!("{}: {inputs} inputs, {known} kinds of outcome known, {new} new", self.name);
+        let (slowest, held) = (slowest.as_secs_f64(), held());
+        println!(
+            "{}: {inputs} inputs, {known} kinds of outcome known, {new} new; the slowest took {slowest:.2} s; {held} MiB held",
+            self.name
+        );
     }
 }

@@ -6,9 +6,13 @@ use crate::case::units::shown;
 use crate::inputs::graph::MAX_VERTICES;
 use crate::inputs::graph::listed::{OFFSET, OPEN};
 use crate::inputs::lines::lines;
+use crate::inputs::sparse::most_rows;
 
 /// Most arcs of a file, whose words an array holds.
 const MAX_LISTED: u64 = (MAX_COUNT - 1) / 3;
+
+/// Bytes of the shortest line of an arc in a `.gr` file.
+const SHORTEST: u64 = "a 1 1 0\n".len() as u64;
 
 /// The words of an array that is being read, and the line with its number.
 #[derive(Default)]
@@ -42,7 +46,7 @@ impl<'a> Reader<'a> {
             let message = format!("there is no {what}; accepted: an integer from {least} to {most}");
             return self.mistake_at(end, message);
         };
-        let text = String::from_utf8_lossy(word);
+        let text = super::word(word);
         match text.parse::<u64>() {
             Ok(number) if (least..=most).contains(&number) => Ok(number),
             _ => self.mistake_at(
@@ -67,6 +71,17 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Refuses more vertices than so many arcs can meet: a few bytes of text must not fill the memory.
+fn within(vertices: u64, arcs: u64, place: Place) -> Result<(), ArrayError> {
+    let most = most_rows(arcs).min(MAX_VERTICES);
+    if vertices <= most {
+        return Ok(());
+    }
+    let message =
+        format!("a graph of {vertices} vertices and {arcs} arcs; accepted: at most {most} vertices");
+    Err(ArrayError::new(place, message))
+}
+
 /// Parses `.gr`: comments (`c …`), one line `p sp VERTICES ARCS`, and as many lines `a TAIL HEAD WEIGHT`, from vertex 1 on.
 pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let mut reader = Reader::default();
@@ -84,12 +99,14 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
                 }
                 let vertices = reader.number(parts.next(), "number of vertices", 1, MAX_VERTICES)?;
                 let arcs = reader.number(parts.next(), "number of arcs", 0, MAX_LISTED)?;
-                stated = Some((vertices, arcs, Place::Line(reader.number, 1)));
+                let place = Place::Line(reader.number, 1);
+                within(vertices, arcs.min(bytes.len() as u64 / SHORTEST), place)?;
+                stated = Some((vertices, arcs, place));
             }
             (Some(b"a"), Some((vertices, arcs, _))) => {
                 let before = reader.words.len() as u64 / 3;
                 if before == arcs {
-                    return reader.mistake(format!("this is arc {}; the file declares {arcs}", before + 1));
+                    return reader.mistake(format!("this is arc {}, but the file declares {arcs}", before + 1));
                 }
                 let tail = reader.number(parts.next(), "tail", 1, vertices)?;
                 let head = reader.number(parts.next(), "head", 1, vertices)?;
@@ -97,7 +114,7 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
                 reader.arc(tail - 1, head - 1, weight)?;
             }
             (Some(word), _) => {
-                let (text, lines) = (String::from_utf8_lossy(word), "c, one p and then a");
+                let (text, lines) = (super::word(word), "c, one p and then a");
                 let message = format!("no line here begins with `{}`; accepted: {lines}", shown(&text));
                 return reader.mistake_at(word, message);
             }
@@ -118,11 +135,12 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
 }
 
 /// Parses a list of edges: lines `TAIL HEAD` or `TAIL HEAD WEIGHT`, from vertex 0 on; lines that begin with `#` or `%` are
-/// comments. There are as many vertices as the largest needs. All lines have a weight, or none has: one without it beside
-/// others is torn.
+/// comments. There are as many vertices as the largest needs, which few arcs must not make too many. All lines have a weight,
+/// or none has: one without it beside others is torn.
 pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     let mut reader = Reader::default();
-    let mut vertices = 0;
+    // The number of vertices, and the line that says so.
+    let (mut vertices, mut largest) = (0, 0);
     let mut first = None;
     for (_, line) in lines(bytes) {
         let mut parts = reader.next(line).peekable();
@@ -142,8 +160,11 @@ pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
             return reader.mistake(format!("{message}; accepted: a weight in each line, or in none"));
         }
         reader.arc(tail, head, weight.unwrap_or(OPEN))?;
-        vertices = vertices.max(tail.max(head) + 1);
+        if tail.max(head) >= vertices {
+            (vertices, largest) = (tail.max(head) + 1, reader.number);
+        }
     }
+    within(vertices, reader.words.len() as u64 / 3, Place::Line(largest, 1))?;
     reader.end(vertices)
 }
 
@@ -183,6 +204,10 @@ mod tests {
                 "x:2:7: the weight `2.0` is not accepted: an integer from 0 to 4294967294",
             ),
             ("p sp 99999999999 2", "x:1:6: the number of vertices"),
+            (
+                "c\np sp 1000000000 99999999",
+                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most",
+            ),
         ] {
             assert!(
                 told(dimacs(text.as_bytes())).starts_with(message),
@@ -201,6 +226,10 @@ mod tests {
             ("# a\n0 1 5\n1 2", "x:3:1: this line has no weight, but line 2 has one"),
             ("0 1\n1 2 5", "x:2:1: this line has a weight, but line 1 has none"),
             ("0 1 5\n\n1 2 6\n2 3", "x:4:1: this line has no weight, but line 1 has one"),
+            (
+                "0 1\n0 999999999\n3 4",
+                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most 8388608",
+            ),
         ] {
             assert!(
                 told(list(text.as_bytes())).starts_with(message),

@@ -10,8 +10,10 @@ use super::graph::listed::{GRAPHS, heads};
 use super::lines::plain;
 use super::permutation::MAX_ELEMENTS;
 use super::sparse::matrix_market::{self, BANNER};
+use super::word;
 pub use super::{ArrayError, Place};
 use crate::case::{WHOLE_GRAPH, WHOLE_MATRIX};
+use crate::memory;
 
 /// Largest number of indices in an array.
 pub const MAX_COUNT: u64 = 1 << 30;
@@ -96,7 +98,7 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
 /// All words of a graph, or the heads of its arcs.
 fn graph(words: Vec<u64>, column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
     let words = match column {
-        None => heads(&words),
+        None => heads(words),
         Some(WHOLE_GRAPH) => words,
         Some(name) => return Err(no_column(name, "a graph")),
     };
@@ -107,8 +109,9 @@ fn graph(words: Vec<u64>, column: Option<&str>) -> Result<Vec<u64>, ArrayError> 
 fn matrix(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
     let matrix = matrix_market::parse(bytes)?;
     let words = match column {
-        None => matrix.indices.iter().map(|&column| column.into()).collect(),
-        Some(WHOLE_MATRIX) => matrix.to_words(),
+        None => memory::collected(matrix.indices.len(), matrix.indices.iter().map(|&column| column.into()))
+            .map_err(ArrayError::large)?,
+        Some(WHOLE_MATRIX) => matrix.into_words().map_err(ArrayError::large)?,
         Some(name) => return Err(no_column(name, "a matrix")),
     };
     check_count(words.len() as u64)?;
@@ -189,16 +192,11 @@ impl Raw {
 
 /// Makes room for further indices, if there is memory: an array may be larger than that.
 fn reserve(indices: &mut Vec<u64>, more: usize) -> Result<(), ArrayError> {
-    indices.try_reserve(more).map_err(|_| {
-        let message = format!("there is no memory for more than {} of its indices", indices.len());
-        ArrayError::new(Place::Whole, message)
-    })
+    memory::reserve(indices, more).map_err(ArrayError::large)
 }
 
 fn push(indices: &mut Vec<u64>, index: u64) -> Result<(), ArrayError> {
-    reserve(indices, 1)?;
-    indices.push(index);
-    Ok(())
+    memory::push(indices, index).map_err(ArrayError::large)
 }
 
 fn empty() -> ArrayError {

@@ -6,8 +6,12 @@ use std::io::{Chain, Read};
 use super::{ArrayError, Place, check_count, push, text::integer};
 use crate::case::units::shown;
 use crate::inputs::lines::lines;
+use crate::memory;
 
 const DELIMITERS: &[u8] = b",;\t";
+
+/// Longest header line, bytes.
+const LONGEST_HEADER: usize = 1 << 20;
 
 /// What follows the text: a comment, unless a quote is still open there.
 const END: &[u8] = b"\n#\n";
@@ -42,7 +46,13 @@ fn delimiter_of(line: &[u8]) -> Option<u8> {
 /// # Errors
 /// A header without the column, or with several of its name; a row with another number of cells; a cell that is no index.
 pub fn column(bytes: &[u8], wanted: Option<&str>) -> Result<Vec<u64>, ArrayError> {
-    let mut rows = Rows::of(bytes);
+    if let Some((number, first)) = lines(bytes).find(|(_, line)| !skipped(line))
+        && first.len() > LONGEST_HEADER
+    {
+        let message = format!("the header line has more than {LONGEST_HEADER} bytes, the most that are accepted");
+        return Err(ArrayError::new(Place::Line(number, 1), message));
+    }
+    let mut rows = Rows::of(bytes)?;
     rows.advance()?;
     let header = rows.place();
     let cell = |cell: &[u8]| String::from_utf8_lossy(cell).trim().trim_matches('"').to_owned();
@@ -96,6 +106,20 @@ fn listed(names: &[String]) -> String {
     format!("{}{more}", some.join(", "))
 }
 
+/// Refuses a table whose longest row, in which each cell has a place of its own, may not fit beside it. Where there are
+/// quotes, a row may be all of the text.
+fn holds_a_row(bytes: &[u8], delimiter: u8) -> Result<(), ArrayError> {
+    let size = |text: &[u8]| {
+        let cells = text.iter().filter(|byte| **byte == delimiter).count() + 1;
+        2 * (text.len() + cells * size_of::<usize>())
+    };
+    let longest = match bytes.contains(&b'"') {
+        true => size(bytes),
+        false => lines(bytes).map(|(_, line)| size(line)).max().unwrap_or(0),
+    };
+    memory::with_room::<u8>(longest).map(drop).map_err(ArrayError::large)
+}
+
 /// The rows of a table, header included.
 struct Rows<'a> {
     bytes: &'a [u8],
@@ -105,13 +129,17 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// The delimiter is the header's, or without one that of the next line, whose cells are then too many.
-    fn of(bytes: &'a [u8]) -> Rows<'a> {
+    ///
+    /// # Errors
+    /// Too little memory for the longest row.
+    fn of(bytes: &'a [u8]) -> Result<Rows<'a>, ArrayError> {
         let used = lines(bytes).map(|(_, line)| line).filter(|line| !skipped(line));
         let delimiter = used.take(2).find_map(delimiter_of).unwrap_or(b',');
+        holds_a_row(bytes, delimiter)?;
         let mut builder = csv::ReaderBuilder::new();
         builder.delimiter(delimiter).comment(Some(b'#')).has_headers(false).flexible(true);
         let reader = builder.trim(csv::Trim::All).from_reader(bytes.chain(END));
-        Rows { bytes, reader, record: csv::ByteRecord::new() }
+        Ok(Rows { bytes, reader, record: csv::ByteRecord::new() })
     }
 
     /// Reads the next row into `record`; false at the end.

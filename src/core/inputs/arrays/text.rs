@@ -91,7 +91,7 @@ impl List {
 
 /// The `i`th index, in decimal digits; `place` is that of a mistake.
 pub fn integer(word: &[u8], i: usize, place: Place) -> Result<u64, ArrayError> {
-    let text = String::from_utf8_lossy(word);
+    let text = super::word(word);
     let digits = text.strip_prefix('-').unwrap_or(&text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(ArrayError::new(place, format!("`{}` is not an integer; {ACCEPTED}", shown(&text))));

@@ -143,9 +143,10 @@ impl Generated {
             match matrix {
                 Some((matrix, shape)) => matrix.each(self.seed, shape, &mut |row, column| {
                     edge(self.folded(row, shape.rows), self.folded(column.into(), shape.rows));
-                }),
+                })?,
                 None => self.near(&mut |tail, head, _| edge(tail, head)),
             }
+            Ok(())
         })
     }
 

@@ -4,7 +4,8 @@
 mod generators;
 pub mod listed;
 
-use super::sparse::{Positions, Shape, SparseError};
+use super::sparse::{Positions, Shape, SparseError, put_back};
+use crate::memory;
 
 pub use generators::{Generated, Topology};
 
@@ -46,7 +47,7 @@ impl Graph {
     /// `vertices`. The arcs of a vertex are in the order of the edges.
     ///
     /// # Errors
-    /// More arcs than 32 bits count.
+    /// More arcs than 32 bits count, or a graph that does not fit into the memory.
     pub fn of_edges(
         vertices: u64,
         directions: Directions,
@@ -55,19 +56,19 @@ impl Graph {
         let mut arcs = 0u64;
         each(&mut |_, _, _| arcs += 1 + u64::from(directions == Directions::Both));
         checked(vertices, arcs.into())?;
-        let mut next = vec![0u32; vertices as usize + 1];
+        let mut starts = memory::filled(vertices as usize + 1, 0u32)?;
+        let mut arcs = memory::filled(arcs as usize, WeightedArc::default())?;
         each(&mut |tail, head, _| {
-            next[tail as usize + 1] += 1;
-            next[head as usize + 1] += u32::from(directions == Directions::Both);
+            starts[tail as usize + 1] += 1;
+            starts[head as usize + 1] += u32::from(directions == Directions::Both);
         });
         let mut sum = 0;
-        next.iter_mut().for_each(|start| {
+        starts.iter_mut().for_each(|start| {
             sum += *start;
             *start = sum;
         });
-        let (all, mut arcs) = (next.clone(), vec![WeightedArc::default(); arcs as usize]);
         let mut put = |from: u32, arc| {
-            let to = &mut next[from as usize];
+            let to = &mut starts[from as usize];
             arcs[*to as usize] = arc;
             *to += 1;
         };
@@ -77,7 +78,8 @@ impl Graph {
                 put(head, WeightedArc { target: tail, weight });
             }
         });
-        Ok(Graph { starts: all, arcs })
+        put_back(&mut starts);
+        Ok(Graph { starts, arcs })
     }
 
     /// The number of vertices.
@@ -104,7 +106,10 @@ impl Graph {
         let vertices = self.vertices() as u64;
         let shape = Shape { rows: vertices, columns: vertices, entries: self.arcs.len() as u64 };
         Positions::by_row(shape, None, |vertex, to| {
-            to.extend(self.leaving(vertex as usize).iter().map(|arc| arc.target));
+            let arcs = self.leaving(vertex as usize);
+            memory::reserve(to, arcs.len())?;
+            to.extend(arcs.iter().map(|arc| arc.target));
+            Ok(())
         })
     }
 

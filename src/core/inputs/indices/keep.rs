@@ -10,6 +10,7 @@ use super::read;
 use crate::case::IndexFile;
 use crate::files;
 use crate::inputs::arrays;
+use crate::memory;
 
 /// Folder of the copies inside a run's folder. A copy is named after its hash, and holds the indices as 64-bit
 /// little-endian words.
@@ -34,8 +35,9 @@ pub fn keep(files: &mut [IndexFile], run: &Path, write: &mut Write) -> anyhow::R
         }
         if !holds(&copy, file) {
             let Ok(all) = find(file) else { continue };
-            let bytes: Vec<u8> = all.iter().flat_map(|index| index.to_le_bytes()).collect();
-            write(&copy, &bytes).with_context(|| format!("cannot write {}", copy.display()))?;
+            let cannot = || format!("cannot write {}", copy.display());
+            let bytes = memory::collected(8 * all.len(), all.iter().flat_map(|index| index.to_le_bytes()));
+            write(&copy, &bytes.with_context(cannot)?).with_context(cannot)?;
         }
         file.copy = Some(copy);
     }

@@ -58,14 +58,14 @@ pub fn read_standard_input(column: Option<&str>) -> anyhow::Result<Vec<u64>> {
 }
 
 fn read_from(mut source: Bounded<impl Read>, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let mut bytes = beginning(&mut source, name)?;
+    let bytes = beginning(&mut source, name)?;
     let announced = unpacked_name(name) != name;
     // The first of some raw words may look like the beginning of a gzip file; then the others look like no words.
     let words = !announced && is_words(name, &bytes, column);
     if announced || (content::is_gzip(&bytes) && !words) {
         return read_gzip(bytes.chain(source), name, column);
     }
-    source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    let bytes = source.rest_after(bytes).with_context(|| format!("cannot read {name}"))?;
     match parse(name, &bytes, column) {
         Err(_) if content::is_gzip(&bytes) => read_gzip(&bytes[..], name, column),
         parsed => parsed,
@@ -96,7 +96,8 @@ fn is_words(name: &str, head: &[u8], column: Option<&str>) -> bool {
 /// The indices in what is compressed with gzip, in one or more members: raw words are parsed as a stream, other formats
 /// from at most [`MAX_STREAM`] bytes.
 fn read_gzip(source: impl Read, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let mut source = files::gzip(BufReader::new(source), INDICES.most);
+    let times = if is_words(name, &[], column) { files::BYTES } else { files::TEXT };
+    let mut source = files::gzip(BufReader::new(source), INDICES.most, times);
     let head = beginning(&mut source, name)?;
     if is_words(name, &head, column) {
         return gzip_words(&head, source, name);

@@ -6,6 +6,7 @@ mod touch;
 use serde::Serialize;
 
 use super::applications::classify;
+use crate::memory::{self, NoMemory};
 use reuse::Stack;
 pub use touch::{LINE_SIZES, Touch, Touched};
 
@@ -115,10 +116,12 @@ impl Locality {
     /// time.
     ///
     /// # Errors
-    /// When the array is empty, the layout is out of range, or there are more than [`MAX_ACCESSES`] accesses.
+    /// When the array is empty, the layout is out of range, there are more than [`MAX_ACCESSES`] accesses, or the memory
+    /// does not hold them.
     pub fn of(indices: &[u64], layout: Layout) -> Result<Locality, String> {
         check(layout)?;
-        let mut sorted = indices.to_vec();
+        let mut sorted =
+            memory::collected(indices.len(), indices.iter().copied()).map_err(|why| why.to_string())?;
         sorted.sort_unstable();
         sorted.dedup();
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
@@ -145,7 +148,7 @@ impl Locality {
             distinct_lines: distinct(&sorted, layout, layout.line),
             distinct_pages: distinct(&sorted, layout, PAGE),
             strides: strides(indices),
-            reuse: reuse(indices, &sorted, layout, accesses),
+            reuse: reuse(indices, &sorted, layout, accesses).map_err(|why| why.to_string())?,
         })
     }
 }
@@ -205,9 +208,9 @@ fn strides(indices: &[u64]) -> Strides {
     Strides { count: indices.len() as u64 - 1, ones, bins }
 }
 
-fn reuse(indices: &[u64], sorted: &[u64], layout: Layout, accesses: u64) -> Reuse {
-    let lines = Lines::new(sorted, layout, accesses);
-    let mut stack = Stack::new(lines.ids());
+fn reuse(indices: &[u64], sorted: &[u64], layout: Layout, accesses: u64) -> Result<Reuse, NoMemory> {
+    let lines = Lines::new(sorted, layout, accesses)?;
+    let mut stack = Stack::new(lines.ids())?;
     let mut bins = [0u64; 64];
     let mut caches = CACHES.map(|bytes| CacheHits { bytes, hits: 0 });
     for line in layout.lines(indices) {
@@ -221,13 +224,13 @@ fn reuse(indices: &[u64], sorted: &[u64], layout: Layout, accesses: u64) -> Reus
         let (low, high) = ends(at);
         (count > 0).then_some(Bin { low, high, count })
     };
-    Reuse {
+    Ok(Reuse {
         accesses,
         cold: stack.cold(),
         lines_reused: stack.reused(),
         bins: bins.iter().enumerate().filter_map(whole).collect(),
         caches: caches.to_vec(),
-    }
+    })
 }
 
 /// A mapping from lines to small consecutive ids.
@@ -239,16 +242,20 @@ enum Lines {
 }
 
 impl Lines {
-    fn new(sorted: &[u64], layout: Layout, accesses: u64) -> Lines {
+    fn new(sorted: &[u64], layout: Layout, accesses: u64) -> Result<Lines, NoMemory> {
         let first = sorted.first().map_or(0, |&index| layout.units(index, layout.line).0);
         let last = sorted.last().map_or(0, |&index| layout.units(index, layout.line).1);
         let span = last - first + 1;
         if span <= accesses.max(1024) {
-            return Lines::From { first, count: span as usize };
+            return Ok(Lines::From { first, count: span as usize });
         }
-        let mut lines: Vec<u64> = layout.lines(sorted).collect();
-        lines.dedup();
-        Lines::Ranked(lines)
+        let mut lines = Vec::new();
+        for line in layout.lines(sorted) {
+            if lines.last() != Some(&line) {
+                memory::push(&mut lines, line)?;
+            }
+        }
+        Ok(Lines::Ranked(lines))
     }
 
     fn ids(&self) -> usize {

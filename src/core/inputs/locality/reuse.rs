@@ -2,6 +2,8 @@
 //! of later marks, counted by a Fenwick tree. The strip is not as long as the trace but only twice the number
 //! of lines: when it is full, it is compacted. An access therefore costs O(log lines).
 
+use crate::memory::{self, NoMemory};
+
 /// Marks a line that was never touched or a place without a mark; also the exclusive upper bound of place
 /// numbers.
 const NONE: u32 = u32::MAX;
@@ -23,16 +25,19 @@ pub struct Stack {
 
 impl Stack {
     /// For lines with ids below `ids`.
-    pub fn new(ids: usize) -> Stack {
+    ///
+    /// # Errors
+    /// Lines that do not fit into the memory.
+    pub fn new(ids: usize) -> Result<Stack, NoMemory> {
         let places = (2 * ids).max(64);
-        Stack {
-            last: vec![NONE; ids],
-            owner: vec![NONE; places],
-            marks: vec![0; places + 1],
+        Ok(Stack {
+            last: memory::filled(ids, NONE)?,
+            owner: memory::filled(places, NONE)?,
+            marks: memory::filled(places + 1, 0)?,
             next: 0,
             cold: 0,
-            again: vec![false; ids],
-        }
+            again: memory::filled(ids, false)?,
+        })
     }
 
     /// Number of first accesses so far, which is the number of lines.

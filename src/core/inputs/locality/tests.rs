@@ -121,7 +121,7 @@ proptest! {
     /// Checks each distance and not only its bin.
     #[test]
     fn the_stack_is_exact(lines in prop::collection::vec(0usize..40, 1..600)) {
-        let mut stack = Stack::new(40);
+        let mut stack = Stack::new(40).expect("memory");
         let found: Vec<Option<u64>> = lines.iter().map(|&line| stack.touch(line)).collect();
         prop_assert_eq!(found, brute(&lines.iter().map(|&line| line as u64).collect::<Vec<_>>()));
     }

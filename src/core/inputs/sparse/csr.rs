@@ -5,6 +5,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use crate::inputs::mix::word64;
+use crate::memory::{self, NoMemory};
 
 /// Most entries of a matrix: row starts have 32 bits.
 pub const MAX_ENTRIES: u64 = u32::MAX as u64;
@@ -12,10 +13,22 @@ pub const MAX_ENTRIES: u64 = u32::MAX as u64;
 /// Most rows, and most columns: an index is below 2^32 − 1.
 pub const MAX_ROWS: u64 = u32::MAX as u64;
 
+/// Most rows, and most columns, of a matrix with so many entries that a file holds: two for each entry, so that a few bytes
+/// of text cannot fill the memory, or 2^23.
+pub fn most_rows(entries: u64) -> u64 {
+    entries.saturating_mul(2).max(1 << 23)
+}
+
 /// Why a matrix does not exist; one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SparseError(pub String);
+
+impl From<NoMemory> for SparseError {
+    fn from(why: NoMemory) -> SparseError {
+        SparseError(why.to_string())
+    }
+}
 
 /// The size of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,16 +87,24 @@ impl<V> Csr<V> {
     }
 
     /// The same entries with other values, each a function of row, column and position.
-    pub fn with_values<T: Clone + Send>(self, value: impl Fn(u64, u32, u64) -> T + Sync) -> Csr<T>
+    ///
+    /// # Errors
+    /// Values that do not fit into the memory.
+    pub fn with_values<T: Clone + Send>(
+        self,
+        value: impl Fn(u64, u32, u64) -> T + Sync,
+    ) -> Result<Csr<T>, SparseError>
     where
         V: Sync,
     {
         let of_row = |row: u64| self.row(row as usize).map(move |at| (row, at));
-        let values = in_ranges(self.rows(), |rows| {
+        let parts = in_ranges(self.rows(), |rows| {
+            let count = (self.starts[rows.end as usize] - self.starts[rows.start as usize]) as usize;
             let entries = rows.flat_map(of_row);
-            entries.map(|(row, at)| value(row, self.indices[at], at as u64)).collect::<Vec<T>>()
+            memory::collected(count, entries.map(|(row, at)| value(row, self.indices[at], at as u64)))
         });
-        Csr { columns: self.columns, starts: self.starts, indices: self.indices, values: values.concat() }
+        let values = memory::joined(parts.into_iter().collect::<Result<_, NoMemory>>()?)?;
+        Ok(Csr { columns: self.columns, starts: self.starts, indices: self.indices, values })
     }
 }
 
@@ -107,24 +128,26 @@ impl<V: Clone> Csr<V> {
     /// A matrix of (row, column, value) in any order; those of a row stay in the order in which they are given.
     ///
     /// # Errors
-    /// More rows, columns or entries than 32 bits hold, or an index outside the matrix.
-    pub fn from_entries(rows: u64, columns: u64, entries: &[(u32, u32, V)]) -> Result<Csr<V>, SparseError> {
+    /// More rows, columns or entries than 32 bits hold or the memory does, or an index outside the matrix.
+    pub fn from_entries(rows: u64, columns: u64, entries: &[(u32, u32, V)]) -> Result<Csr<V>, SparseError>
+    where
+        V: Copy + Default,
+    {
         Shape { rows, columns, entries: entries.len() as u64 }.checked()?;
         let outside = entries.iter().find(|(i, j, _)| u64::from(*i) >= rows || u64::from(*j) >= columns);
         if let Some((i, j, _)) = outside {
             return Err(SparseError(format!("entry ({i}, {j}) is outside a matrix of {rows} × {columns}")));
         }
-        let starts = starts(rows, entries.iter().map(|(i, ..)| *i));
-        let mut next = starts.clone();
-        let mut order = vec![0u32; entries.len()];
-        for (from, (i, ..)) in (0u32..).zip(entries) {
-            let to = &mut next[*i as usize];
-            order[*to as usize] = from;
+        let mut starts = memory::filled(rows as usize + 1, 0u32)?;
+        count(&mut starts, entries.iter().map(|(i, ..)| *i));
+        let mut indices = memory::filled(entries.len(), 0u32)?;
+        let mut values = memory::filled(entries.len(), V::default())?;
+        for (i, j, value) in entries {
+            let to = &mut starts[*i as usize];
+            (indices[*to as usize], values[*to as usize]) = (*j, *value);
             *to += 1;
         }
-        let in_order = || order.iter().map(|&from| &entries[from as usize]);
-        let (indices, values) =
-            (in_order().map(|e| e.1).collect(), in_order().map(|e| e.2.clone()).collect());
+        put_back(&mut starts);
         Ok(Csr { columns, starts, indices, values })
     }
 }
@@ -151,16 +174,21 @@ pub fn in_ranges<T: Send>(n: u64, of: impl Fn(Range<u64>) -> T + Sync) -> Vec<T>
     })
 }
 
-/// Where each row begins, if entries have these rows, and the number of entries.
-pub(super) fn starts(rows: u64, of: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut starts = vec![0u32; rows as usize + 1];
+/// Makes zeros, one more than there are rows, where each row begins, if entries have these rows, and the number of entries.
+pub(super) fn count(starts: &mut [u32], of: impl Iterator<Item = u32>) {
     of.for_each(|row| starts[row as usize + 1] += 1);
     let mut sum = 0;
-    for start in &mut starts {
+    for start in starts {
         sum += *start;
         *start = sum;
     }
-    starts
+}
+
+/// Where each row begins, from where it ends: each was advanced by an entry that was put there.
+pub fn put_back(starts: &mut [u32]) {
+    let last = starts.len().saturating_sub(1);
+    starts.copy_within(..last, 1);
+    starts.iter_mut().take(1).for_each(|first| *first = 0);
 }
 
 /// Random integer `i` of a seed, from 1 to 8 or from −8 to −1. Sums of products of two such numbers are exact in f32, in

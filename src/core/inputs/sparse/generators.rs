@@ -4,6 +4,7 @@ use super::csr::in_ranges;
 use super::positions::{MOST_ENTRIES, Positions};
 use super::{Csr, MAX_ROWS, Shape, SparseError, rmat};
 use crate::inputs::mix::{scale, word64};
+use crate::memory::{self, NoMemory};
 
 /// A matrix as a function of a seed. Columns ascend within a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,28 +89,32 @@ impl Generator {
     /// The positions of the entries.
     ///
     /// # Errors
-    /// As for [`shape`](Self::shape).
+    /// As for [`shape`](Self::shape), and one that does not fit into the memory.
     pub fn make(&self, seed: u64) -> Result<Csr<()>, SparseError> {
         let shape = self.shape()?;
         let (rows, columns) = (shape.rows, shape.columns);
         let (starts, indices) = match *self {
-            Rmat { scale, .. } => rmat::make(seed, scale, shape.entries),
+            Rmat { scale, .. } => rmat::make(seed, scale, shape.entries)?,
             _ => {
                 let parts = in_ranges(rows, |part| {
-                    let (mut ends, mut indices) = (Vec::new(), Vec::new());
+                    let mut ends = memory::with_room((part.end - part.start) as usize)?;
+                    let mut indices = Vec::new();
                     for row in part {
-                        self.extend(&mut indices, seed, row, rows);
+                        self.extend(&mut indices, seed, row, rows)?;
                         ends.push(indices.len() as u32);
                     }
-                    (ends, indices)
+                    Ok((ends, indices))
                 });
-                let (mut starts, mut indices) = (vec![0], Vec::with_capacity(shape.entries as usize));
-                for (ends, part) in parts {
-                    let before = indices.len() as u32;
+                let parts: Vec<(Vec<u32>, Vec<u32>)> = parts.into_iter().collect::<Result<_, NoMemory>>()?;
+                let (mut starts, mut before) = (memory::with_room(rows as usize + 1)?, 0);
+                starts.push(0);
+                let each = parts.into_iter().map(|(ends, part)| {
                     starts.extend(ends.into_iter().map(|end| before + end));
-                    indices.extend(part);
-                }
-                (starts, indices)
+                    before += part.len() as u32;
+                    part
+                });
+                let each = each.collect();
+                (starts, memory::joined(each)?)
             }
         };
         let values = vec![(); indices.len()];
@@ -133,16 +138,26 @@ impl Generator {
     }
 
     /// Tells (row, column) of every entry of a matrix of this size, those of R-MAT in no order.
-    pub(in crate::inputs) fn each(&self, seed: u64, shape: Shape, to: &mut dyn FnMut(u64, u32)) {
+    ///
+    /// # Errors
+    /// A row that does not fit into the memory.
+    pub(in crate::inputs) fn each(
+        &self,
+        seed: u64,
+        shape: Shape,
+        to: &mut dyn FnMut(u64, u32),
+    ) -> Result<(), NoMemory> {
         if let Rmat { scale, .. } = *self {
-            return rmat::each(seed, scale, shape.entries, to);
+            rmat::each(seed, scale, shape.entries, to);
+            return Ok(());
         }
         let mut columns = Vec::new();
         for row in 0..shape.rows {
             columns.clear();
-            self.extend(&mut columns, seed, row, shape.rows);
+            self.extend(&mut columns, seed, row, shape.rows)?;
             columns.iter().for_each(|column| to(row, *column));
         }
+        Ok(())
     }
 
     /// Columns of entries next to each other, about `wanted` of them and by their rows, at one of several places of R-MAT;
@@ -153,8 +168,24 @@ impl Generator {
         Some(rmat::group(seed, scale, entries, wanted, place).into_iter().map(|entry| entry.1).collect())
     }
 
+    /// The most entries that a row may have.
+    fn longest(&self, rows: u64) -> u64 {
+        match *self {
+            Laplace5 { .. } => 5,
+            Laplace7 { .. } => 7,
+            Banded { half, .. } => half.saturating_mul(2).saturating_add(1).min(rows),
+            DenseRow { entries, .. } => entries.max(rows),
+            Random { entries, .. } | EmptyRows { entries, .. } => entries,
+            Rmat { .. } => 0,
+        }
+    }
+
     /// Appends the columns of a row, ascending; nothing for R-MAT, which is not made by row.
-    pub(super) fn extend(&self, to: &mut Vec<u32>, seed: u64, row: u64, rows: u64) {
+    ///
+    /// # Errors
+    /// Columns that do not fit into the memory.
+    pub(super) fn extend(&self, to: &mut Vec<u32>, seed: u64, row: u64, rows: u64) -> Result<(), NoMemory> {
+        memory::reserve(to, self.longest(rows) as usize)?;
         let mut stencil = |steps: &[u64], side: u64| {
             let here = |step: &&u64| row / **step % side;
             let inside_below = steps.iter().filter(|s| here(s) > 0).map(|step| row - step);
@@ -180,6 +211,7 @@ impl Generator {
             }
             Rmat { .. } => {}
         }
+        Ok(())
     }
 }
 

@@ -2,16 +2,17 @@
 //! general, symmetric and skew-symmetric matrices of real numbers, integers, or positions alone, which count as 1.
 //! Explicit zeros and duplicates stay. Of a symmetric matrix, the file holds the diagonal and what is below.
 
-use super::{Csr, Shape};
+use super::{Csr, MAX_ROWS, Shape, most_rows};
 use crate::case::units::shown;
 use crate::inputs::lines::lines;
 use crate::inputs::{ArrayError, Place};
+use crate::memory;
 
 /// The first word of a file.
 pub const BANNER: &str = "%%MatrixMarket";
 
-/// Most rows and columns of a matrix in a file: a few bytes of text must not fill the memory.
-const MAX_ROWS: u64 = 1 << 26;
+/// Bytes of the shortest line of an entry.
+const SHORTEST: u64 = "1 1\n".len() as u64;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Field {
@@ -74,7 +75,7 @@ fn words<'a, const N: usize>(line: &'a [u8], number: u64, what: &str) -> Result<
     let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let words: Vec<Word> = words
         .map(|word| Word {
-            text: String::from_utf8_lossy(word),
+            text: super::super::word(word),
             place: Place::Line(number, (word.as_ptr().addr() - line.as_ptr().addr()) as u64 + 1),
         })
         .take(N + 1)
@@ -103,8 +104,8 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
             "there is no line with the numbers of rows, columns and entries".to_owned(),
         );
     };
-    let (shape, declared) = size(line, number, symmetry)?;
-    let mut entries = Vec::with_capacity(shape.entries.min(bytes.len() as u64 / 4) as usize);
+    let (shape, declared) = size(line, number, symmetry, bytes.len() as u64 / SHORTEST)?;
+    let mut entries = Vec::new();
     let mut stored = 0;
     for (number, line) in lines {
         if stored == shape.entries {
@@ -115,7 +116,7 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
         }
         stored += 1;
         let (row, column, value) = entry(line, number, shape, field)?;
-        entries.push((row, column, value));
+        memory::push(&mut entries, (row, column, value)).map_err(ArrayError::large)?;
         let mirrored = match symmetry {
             Symmetry::General => None,
             _ if column > row => {
@@ -128,7 +129,9 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
             }
             Symmetry::Skew => Some(-value),
         };
-        entries.extend(mirrored.map(|value| (column, row, value)));
+        if let Some(value) = mirrored {
+            memory::push(&mut entries, (column, row, value)).map_err(ArrayError::large)?;
+        }
     }
     if stored < shape.entries {
         let message = format!("the file declares {} entries, but ends after {stored}", shape.entries);
@@ -162,14 +165,20 @@ fn header(line: &[u8]) -> Result<(Field, Symmetry), ArrayError> {
     Ok((field, symmetry.among(&symmetries[..most])?))
 }
 
-/// The size that a line states, and where it states the number of entries.
-fn size(line: &[u8], number: u64, symmetry: Symmetry) -> Result<(Shape, Place), ArrayError> {
+/// The size that a line states, of which the text can hold at most `held` entries, and where it states the number of entries.
+fn size(line: &[u8], number: u64, symmetry: Symmetry, held: u64) -> Result<(Shape, Place), ArrayError> {
     let [rows, columns, entries] = words(line, number, "the numbers of rows, columns and entries")?;
     let shape = Shape {
         rows: rows.number(0, MAX_ROWS)?,
         columns: columns.number(0, MAX_ROWS)?,
         entries: entries.number(0, super::MAX_ENTRIES)?,
     };
+    let most = most_rows(shape.entries.min(held));
+    for (word, found) in [(&rows, shape.rows), (&columns, shape.columns)] {
+        if found > most {
+            return word.refuse(&format!("at most {most} rows and columns, as there are so few entries"));
+        }
+    }
     if symmetry != Symmetry::General && shape.rows != shape.columns {
         return columns.refuse("as many columns as rows in a matrix with a symmetry");
     }
@@ -274,7 +283,11 @@ mod tests {
         );
         assert_eq!(real("2 2 2\n1 1 1\n"), "a.mtx:2:5: the file declares 2 entries, but ends after 1");
         assert_eq!(real("2 2 1\n1 1 1\n2 2 1\n"), "a.mtx:4:1: this is entry 2, but the file declares 1");
-        assert!(real("100000000 1 0\n").ends_with("an integer from 0 to 67108864"));
+        assert_eq!(
+            real("1 100000000 400000000\n1 1 1"),
+            "a.mtx:2:3: `100000000` is out of place; accepted: at most 8388608 rows and columns, as there are so few entries"
+        );
+        assert!(real("5000000000 1 0\n").ends_with("an integer from 0 to 4294967295"));
         let symmetric =
             |rest: &str| error(&format!("%%MatrixMarket matrix coordinate real symmetric\n{rest}"));
         assert!(symmetric("2 2 1\n1 2 1\n").contains(":3:1: (1, 2) is above the diagonal"));

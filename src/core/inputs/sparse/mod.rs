@@ -9,11 +9,14 @@ mod nas;
 mod positions;
 mod rmat;
 
-pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, in_ranges, small_integer};
+pub(super) use csr::put_back;
+pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, in_ranges, most_rows, small_integer};
 pub use density::Density;
 pub use generators::Generator;
 pub use nas::Nas;
 pub use positions::Positions;
+
+use crate::memory::{self, NoMemory};
 
 /// Words before the row starts.
 const HEAD: usize = 3;
@@ -21,21 +24,26 @@ const HEAD: usize = 3;
 impl Csr<f64> {
     /// The matrix as one array of integers below 2^40, the form in which index files are kept and found by their hash: rows,
     /// columns and entries, row starts, the column of each entry, and both halves of each value's bits, the lower one first.
-    pub fn to_words(&self) -> Vec<u64> {
+    /// The matrix's arrays are freed one after another.
+    ///
+    /// # Errors
+    /// Words that do not fit into the memory.
+    pub fn into_words(self) -> Result<Vec<u64>, NoMemory> {
         let Shape { rows, columns, entries } = self.shape();
-        let halves = |value: &f64| [value.to_bits() & u64::from(u32::MAX), value.to_bits() >> 32];
-        let indices = self.starts.iter().chain(&self.indices).map(|&index| u64::from(index));
-        [rows, columns, entries]
-            .into_iter()
-            .chain(indices)
-            .chain(self.values.iter().flat_map(halves))
-            .collect()
+        let halves = |value: f64| [value.to_bits() & u64::from(u32::MAX), value.to_bits() >> 32];
+        let mut words = memory::with_room(HEAD + self.starts.len() + 3 * self.indices.len())?;
+        words.extend([rows, columns, entries]);
+        for array in [self.starts, self.indices] {
+            words.extend(array.into_iter().map(u64::from));
+        }
+        words.extend(self.values.into_iter().flat_map(halves));
+        Ok(words)
     }
 
     /// The matrix of such words.
     ///
     /// # Errors
-    /// Words that are no matrix.
+    /// Words that are no matrix, or one that does not fit into the memory.
     pub fn from_words(words: &[u64]) -> Result<Csr<f64>, SparseError> {
         let broken = || SparseError("the words are not those of a matrix".to_owned());
         let shape = Shape::of_words(words).ok_or_else(broken)?.checked()?;
@@ -50,13 +58,14 @@ impl Csr<f64> {
         if !sound {
             return Err(broken());
         }
-        let narrow = |words: &[u64]| words.iter().map(|&word| word as u32).collect();
+        let narrow = |words: &[u64]| memory::collected(words.len(), words.iter().map(|&word| word as u32));
         let (pairs, _) = halves.as_chunks::<2>();
+        let values = pairs.iter().map(|[low, high]| f64::from_bits(high << 32 | low));
         Ok(Csr {
             columns: shape.columns,
-            starts: narrow(starts),
-            indices: narrow(indices),
-            values: pairs.iter().map(|[low, high]| f64::from_bits(high << 32 | low)).collect(),
+            starts: narrow(starts)?,
+            indices: narrow(indices)?,
+            values: memory::collected(pairs.len(), values)?,
         })
     }
 }

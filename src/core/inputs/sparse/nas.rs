@@ -4,6 +4,7 @@
 //! bit.
 
 use super::{Csr, Positions, Shape, SparseError};
+use crate::memory::{self, NoMemory};
 
 /// The weight of the last vector, and a bound of the least eigenvalue of A + shift·I.
 const RCOND: f64 = 0.1;
@@ -44,7 +45,10 @@ impl Nas {
     }
 
     /// The matrix.
-    pub fn make(&self) -> Csr<f64> {
+    ///
+    /// # Errors
+    /// One that does not fit into the memory.
+    pub fn make(&self) -> Result<Csr<f64>, SparseError> {
         let (vectors, weights) = (self.vectors(), self.weights());
         let containing = vectors.transposed(self.rows as usize);
         let mut row = Row::new(self.rows as usize);
@@ -61,19 +65,15 @@ impl Nas {
                     row.add(j, column, if on_diagonal { product + RCOND - self.shift } else { product });
                 }
             }
-            row.append_to(&mut matrix);
+            row.append_to(&mut matrix)?;
         }
-        matrix
+        Ok(matrix)
     }
 
     /// The number of entries of the matrix, from its vectors.
     pub fn entries(&self) -> u64 {
-        let (mut extend, mut entries, mut columns) = (self.columns(), 0, Vec::new());
-        for row in 0..self.rows {
-            columns.clear();
-            extend(row.into(), &mut columns);
-            entries += columns.len() as u64;
-        }
+        let (mut columns, mut entries) = (self.columns(), 0);
+        (0..self.rows).for_each(|row| columns(row.into(), &mut |_| entries += 1));
         entries
     }
 
@@ -82,12 +82,20 @@ impl Nas {
     /// # Errors
     /// Those of [`Positions`].
     pub fn positions(&self, entries: u64) -> Result<Positions, SparseError> {
-        let rows = self.rows.into();
-        Positions::by_row(Shape { rows, columns: rows, entries }, None, self.columns())
+        let (rows, mut columns) = (self.rows.into(), self.columns());
+        Positions::by_row(Shape { rows, columns: rows, entries }, None, |row, to| {
+            let mut held = Ok(());
+            columns(row, &mut |column| {
+                if held.is_ok() {
+                    held = memory::push(to, column);
+                }
+            });
+            held
+        })
     }
 
-    /// A function that appends the columns of a row, each once, in no order.
-    fn columns(&self) -> impl FnMut(u64, &mut Vec<u32>) + use<> {
+    /// A function that tells the columns of a row, each once, in no order.
+    fn columns(&self) -> impl FnMut(u64, &mut dyn FnMut(u32)) + use<> {
         let vectors = self.vectors();
         let containing = vectors.transposed(self.rows as usize);
         let mut seen_by = vec![u64::MAX; self.rows as usize];
@@ -96,7 +104,7 @@ impl Nas {
                 for other in vectors.entries(vectors.owner[at as usize] as usize) {
                     let column = vectors.positions[other];
                     if std::mem::replace(&mut seen_by[column as usize], row) != row {
-                        to.push(column);
+                        to(column);
                     }
                 }
             }
@@ -159,7 +167,8 @@ impl Vectors {
 
     /// The entries at each position, by ascending vector.
     fn transposed(&self, rows: usize) -> Containing {
-        let starts = super::csr::starts(rows as u64, self.positions.iter().copied());
+        let mut starts = vec![0; rows + 1];
+        super::csr::count(&mut starts, self.positions.iter().copied());
         let (mut next, mut entries) = (starts.clone(), vec![0; self.positions.len()]);
         for (at, position) in (0u32..).zip(&self.positions) {
             let to = &mut next[*position as usize];
@@ -205,11 +214,13 @@ impl Row {
         }
     }
 
-    fn append_to(&mut self, matrix: &mut Csr<f64>) {
+    fn append_to(&mut self, matrix: &mut Csr<f64>) -> Result<(), NoMemory> {
         self.columns.sort_unstable();
+        memory::reserve(&mut matrix.values, self.columns.len())?;
+        memory::reserve(&mut matrix.indices, self.columns.len())?;
         matrix.values.extend(self.columns.iter().map(|&column| self.sums[column as usize]));
         matrix.indices.append(&mut self.columns);
-        matrix.starts.push(matrix.indices.len() as u32);
+        memory::push(&mut matrix.starts, matrix.indices.len() as u32)
     }
 }
 
@@ -265,7 +276,7 @@ mod tests {
     fn rows_are_sums_of_the_references_triples() {
         for (rows, nonzer) in [(0, 3), (1, 3), (2, 3), (3, 2), (33, 3), (100, 5)] {
             let nas = Nas::new(rows, nonzer, 1.5);
-            let made = nas.make();
+            let made = nas.make().expect("a matrix");
             let triples = by_triples(&nas);
             let expected = Csr::from_entries(rows.into(), rows.into(), &triples).unwrap();
             assert_eq!(made, expected, "{rows} {nonzer}");
@@ -276,7 +287,7 @@ mod tests {
     #[test]
     fn positions_are_those_of_the_matrix() {
         let nas = Nas::new(300, 4, 10.0);
-        let (made, looked_at) = (Positions::of(&nas.make()), nas.positions(nas.entries()));
+        let (made, looked_at) = (Positions::of(&nas.make().expect("a matrix")), nas.positions(nas.entries()));
         let [made, looked_at] = [made, looked_at].map(|all| Density::of(&all.expect("small")));
         assert_eq!(made, looked_at);
     }
@@ -284,7 +295,7 @@ mod tests {
     #[test]
     fn a_matrix_is_symmetric_with_the_shift_on_its_diagonal() {
         let nas = Nas::new(1400, 7, 10.0);
-        let (with, without) = (nas.make(), Nas::new(1400, 7, 0.0).make());
+        let [with, without] = [nas, Nas::new(1400, 7, 0.0)].map(|nas| nas.make().expect("a matrix"));
         for row in 0..1400usize {
             for at in with.row(row) {
                 let (column, value) = (with.indices[at] as usize, with.values[at]);

@@ -3,6 +3,7 @@
 
 use super::{Csr, Shape, SparseError};
 use crate::inputs::mix::{scale, word64};
+use crate::memory::{self, NoMemory};
 
 /// Most entries that are looked at, about; entries beyond them need a sample. They take a fraction of a second.
 pub const MOST_ENTRIES: u64 = 1 << 22;
@@ -84,16 +85,17 @@ impl Positions {
     /// can take, for its length.
     ///
     /// # Errors
-    /// Rows that are too long on average.
+    /// Rows that are too long on average, or that do not fit into the memory.
     pub fn by_row(
         shape: Shape,
         avoided: Option<u64>,
-        mut extend: impl FnMut(u64, &mut Vec<u32>),
+        mut extend: impl FnMut(u64, &mut Vec<u32>) -> Result<(), NoMemory>,
     ) -> Result<Positions, SparseError> {
         let rows = Rows::of(shape, avoided)?;
-        let (mut starts, mut indices) = (vec![0], Vec::new());
+        let (mut starts, mut indices) = (memory::with_room(rows.count() as usize + 1)?, Vec::new());
+        starts.push(0);
         for row in rows.numbers() {
-            extend(row, &mut indices);
+            extend(row, &mut indices)?;
             starts.push(indices.len() as u32);
         }
         let values = vec![(); indices.len()];
@@ -106,7 +108,7 @@ impl Positions {
     /// Rows that are too long on average, and more entries than can be made in a second or two.
     pub fn among_all(
         shape: Shape,
-        each: impl FnOnce(&mut dyn FnMut(u64, u32)),
+        each: impl FnOnce(&mut dyn FnMut(u64, u32)) -> Result<(), NoMemory>,
     ) -> Result<Positions, SparseError> {
         if shape.entries > MOST_MADE {
             let message =
@@ -114,12 +116,13 @@ impl Positions {
             return Err(SparseError(message));
         }
         let rows = Rows::of(shape, None)?;
-        let mut found = Vec::new();
+        let (mut found, mut refused) = (Vec::new(), Ok(()));
         each(&mut |row, column| {
-            if let Some(place) = rows.place(row) {
-                found.push((place as u32, column, ()));
+            if let Some(place) = rows.place(row).filter(|_| refused.is_ok()) {
+                refused = memory::push(&mut found, (place as u32, column, ()));
             }
-        });
+        })?;
+        refused?;
         let entries = Csr::from_entries(rows.count(), shape.columns, &found)?;
         Ok(Positions { shape, rows, entries })
     }
@@ -130,7 +133,10 @@ impl Positions {
     /// Rows that are too long on average.
     pub fn of<V>(matrix: &Csr<V>) -> Result<Positions, SparseError> {
         Positions::by_row(matrix.shape(), None, |row, to| {
-            to.extend_from_slice(&matrix.indices[matrix.row(row as usize)]);
+            let columns = &matrix.indices[matrix.row(row as usize)];
+            memory::reserve(to, columns.len())?;
+            to.extend_from_slice(columns);
+            Ok(())
         })
     }
 }

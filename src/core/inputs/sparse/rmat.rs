@@ -5,8 +5,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::csr::in_ranges;
+use super::csr::{in_ranges, put_back};
 use crate::inputs::mix::word64;
+use crate::memory::{self, NoMemory};
 
 /// The quadrant of each digit, as a bit of the row and one of the column.
 const QUADRANTS: [(u8, u8); 10] =
@@ -31,13 +32,13 @@ pub(super) fn table() -> Vec<u8> {
 }
 
 /// Row starts and columns of 2^scale rows with this many entries. Threads put entries into their rows in any order, and
-/// the columns of a row are sorted.
-pub(super) fn make(seed: u64, scale: u64, entries: u64) -> (Vec<u32>, Vec<u32>) {
+/// the columns of a row are sorted where they are.
+pub(super) fn make(seed: u64, scale: u64, entries: u64) -> Result<(Vec<u32>, Vec<u32>), NoMemory> {
     let (table, rows) = (table(), 1u64 << scale);
     let entry = |e| entry(&table, seed, scale, e);
-    let zeros = |n: u64| (0..n).map(|_| AtomicU32::new(0)).collect::<Vec<_>>();
+    let zeros = |n: u64| memory::collected(n as usize, (0..n).map(|_| AtomicU32::new(0)));
     let words = |atomics: Vec<AtomicU32>| atomics.into_iter().map(AtomicU32::into_inner).collect::<Vec<_>>();
-    let next = zeros(rows + 1);
+    let next = zeros(rows + 1)?;
     let take = |at: u32| next[at as usize].fetch_add(1, Ordering::Relaxed);
     in_ranges(entries, |part| part.for_each(|e| _ = take(entry(e).0 + 1)));
     let mut sum = 0;
@@ -45,24 +46,28 @@ pub(super) fn make(seed: u64, scale: u64, entries: u64) -> (Vec<u32>, Vec<u32>) 
         sum += count.load(Ordering::Relaxed);
         count.store(sum, Ordering::Relaxed);
     }
-    let columns = zeros(entries);
+    let columns = zeros(entries)?;
     in_ranges(entries, |part| {
         for (row, column) in part.map(entry) {
             columns[take(row) as usize].store(column, Ordering::Relaxed);
         }
     });
     // The place after the last entry of a row is where the next begins.
-    let (ends, columns) = (words(next), words(columns));
-    let starts: Vec<u32> = [0].into_iter().chain(ends.into_iter().take(rows as usize)).collect();
+    let mut starts = words(next);
+    put_back(&mut starts);
     let sorted = in_ranges(rows, |part| {
-        let ends = &starts[part.start as usize..=part.end as usize];
-        let mut columns = columns[ends[0] as usize..ends[ends.len() - 1] as usize].to_vec();
-        for row in ends.windows(2) {
-            columns[(row[0] - ends[0]) as usize..(row[1] - ends[0]) as usize].sort_unstable();
+        let mut row = Vec::new();
+        for ends in starts[part.start as usize..=part.end as usize].windows(2) {
+            let columns = &columns[ends[0] as usize..ends[1] as usize];
+            memory::reserve(&mut row, columns.len())?;
+            row.extend(columns.iter().map(|column| column.load(Ordering::Relaxed)));
+            row.sort_unstable();
+            columns.iter().zip(row.drain(..)).for_each(|(to, column)| to.store(column, Ordering::Relaxed));
         }
-        columns
+        Ok(())
     });
-    (starts, sorted.concat())
+    sorted.into_iter().collect::<Result<(), NoMemory>>()?;
+    Ok((starts, words(columns)))
 }
 
 /// Tells row and column of each entry.

@@ -51,17 +51,21 @@ fn threads_make_what_one_would() {
     );
     let alone = |generator: &Generator, row| {
         let mut columns = Vec::new();
-        generator.extend(&mut columns, 5, row, n);
+        generator.extend(&mut columns, 5, row, n).expect("a row");
         columns
     };
     let generator = Random { rows: n, entries: 3 };
-    let made = generator.make(5).expect("a matrix").with_values(|row, column, at| (row, column, at));
+    let made = generator
+        .make(5)
+        .expect("a matrix")
+        .with_values(|row, column, at| (row, column, at))
+        .expect("values");
     for row in 0..n {
         let entries = made.row(row as usize);
         assert_eq!(made.indices[entries.clone()], alone(&generator, row));
         assert!(entries.into_iter().all(|at| made.values[at] == (row, made.indices[at], at as u64)));
     }
-    let (starts, columns) = rmat::make(5, 16, n);
+    let (starts, columns) = rmat::make(5, 16, n).expect("a matrix");
     let table = rmat::table();
     let mut entries: Vec<_> = (0..n).map(|e| rmat::entry(&table, 5, 16, e)).collect();
     entries.sort_unstable();
@@ -151,8 +155,10 @@ const GOLDEN: [[u32; 4]; 3] = [[238, 362, 531, 563], [841, 896, 992, 450], [4294
 #[test]
 fn words_are_read_back() {
     let made = EmptyRows { rows: 40, entries: 3 }.make(9).expect("a matrix");
-    let made = made.with_values(|row, column, at| (row as f64 - f64::from(column)) / (at + 1) as f64);
-    let words = made.to_words();
+    let made = made
+        .with_values(|row, column, at| (row as f64 - f64::from(column)) / (at + 1) as f64)
+        .expect("values");
+    let words = made.clone().into_words().expect("words");
     assert_eq!(
         (Csr::from_words(&words).expect("a matrix"), Shape::of_words(&words)),
         (made, Some(EmptyRows { rows: 40, entries: 3 }.shape().expect("a shape")))

@@ -73,7 +73,7 @@ impl GpuJob for Cg {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Cg, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
-        let mut matrix = spec.matrix().make();
+        let mut matrix = spec.matrix().make()?;
         setup.cancel.check()?;
         let method = methods::cuda::method(gpu, &module, &spec, &matrix)?;
         // An array has at least a word.

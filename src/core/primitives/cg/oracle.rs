@@ -46,8 +46,11 @@ fn conjugate_gradients<T: Real>(matrix: &Csr<T>, x: &[T]) -> Vec<T> {
 }
 
 /// The solutions of a case.
-pub fn solve<T: Real>(spec: &Spec) -> Solution<T> {
-    let matrix = spec.matrix_of::<T>();
+///
+/// # Errors
+/// A matrix that does not fit into the memory.
+pub fn solve<T: Real>(spec: &Spec) -> Result<Solution<T>, String> {
+    let matrix = spec.matrix_of::<T>().map_err(|why| why.to_string())?;
     let x = vec![T::of(1.0); spec.n() as usize];
     let mut all = Solution { zetas: Vec::new(), residuals: Vec::new(), norms: Vec::new(), x };
     for _ in 0..spec.solutions() {
@@ -60,7 +63,7 @@ pub fn solve<T: Real>(spec: &Spec) -> Solution<T> {
         all.norms.push(norm);
         all.x = z.iter().map(|z| T::of(z.wide() * inverse(norm))).collect();
     }
-    all
+    Ok(all)
 }
 
 /// Compares a whole output: ζ and ‖z‖ of each solution and the last x to the digits that any order of sums leaves;
@@ -68,8 +71,8 @@ pub fn solve<T: Real>(spec: &Spec) -> Solution<T> {
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output_bytes())?;
     match spec.ty {
-        Type::F64 => compare(&solve::<f64>(spec), output, 1e-9),
-        Type::F32 => compare(&solve::<f32>(spec), output, TOLERANCE_F32),
+        Type::F64 => compare(&solve::<f64>(spec)?, output, 1e-9),
+        Type::F32 => compare(&solve::<f32>(spec)?, output, TOLERANCE_F32),
     }
 }
 

@@ -57,7 +57,7 @@ pub fn generated(spec: &Spec) -> Option<Result<Csr<f64>, SparseError>> {
         Some(_) => -1.0,
         None => f64::from(small_integer(spec.seed.wrapping_add(1), at)),
     };
-    Some(spec.generator()?.make(spec.seed).map(|made| made.with_values(value)))
+    Some(spec.generator()?.make(spec.seed).and_then(|made| made.with_values(value)))
 }
 
 #[cfg(test)]
@@ -75,7 +75,8 @@ mod tests {
         let made = Csr { columns: 3, starts: vec![0, 1, 2], indices: vec![0, 2], values };
         let of = |words: &str| {
             let spec = Spec::read("spmv", &params(&format!("{file} {words}")), 7).expect("a case");
-            matrix(&spec, |_| Ok(Arc::new(made.to_words()))).map(|matrix| matrix.values)
+            matrix(&spec, |_| Ok(Arc::new(made.clone().into_words().expect("words"))))
+                .map(|matrix| matrix.values)
         };
         assert_eq!(of("type=f64"), Ok(made.values.clone()));
         let told = "the value 1e300 in row 2, column 3 of the file is too large for f32: use type: f64";

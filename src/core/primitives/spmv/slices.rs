@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn slices_hold_every_entry_once() {
         for (n, columns, group) in [(0, 7, 2), (1, 7, 2), (33, 7, 4), (300, 64, 2), (1400, 1400, 4)] {
-            let matrix = Nas::new(n, 4, 0.5).make();
+            let matrix = Nas::new(n, 4, 0.5).make().expect("a matrix");
             let slices = Slices::new(&matrix, columns, group);
             let per_block = (n as usize).div_ceil(LANES);
             let mut found = Vec::new();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn shares_have_about_as_many_entries() {
-        let slices = Slices::new(&Nas::new(1400, 7, 10.0).make(), 700, 2);
+        let slices = Slices::new(&Nas::new(1400, 7, 10.0).make().expect("a matrix"), 700, 2);
         let shares = slices.shares(8);
         let groups =
             |share: usize| slices.starts[shares[share + 1] as usize] - slices.starts[shares[share] as usize];

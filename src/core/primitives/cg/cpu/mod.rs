@@ -80,7 +80,7 @@ impl PoolJob for Cg {
 
 impl Cg {
     fn new<T: Lanes>(spec: Spec, isa: Isa, context: &Context) -> Result<Cg, Failure> {
-        let Csr { starts, indices, values, .. } = spec.matrix_of::<T>();
+        let Csr { starts, indices, values, .. } = spec.matrix_of::<T>()?;
         let (entries, n, pool) = (indices.len(), spec.n() as usize, &context.pool);
         let vector = || Buffer::new(n * size_of::<T>());
         let mut job = Cg {

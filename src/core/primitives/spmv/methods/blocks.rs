@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn bands_hold_every_entry_once() {
         for (n, most, columns) in [(1, 1, 1), (33, 7, 5), (300, 300, 64), (1400, 256, 1 << 15)] {
-            let matrix = Nas::new(n, 4, 0.5).make();
+            let matrix = Nas::new(n, 4, 0.5).make().expect("a matrix");
             let mut entries = vec![(0, 0.0); matrix.indices.len()];
             let bands: Vec<Band> = cut(0..n as usize, most)
                 .map(|rows| {

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn sorted_tiles_hold_their_entries_with_their_places() {
-        let matrix = Nas::new(700, 5, 0.5).make();
+        let matrix = Nas::new(700, 5, 0.5).make().expect("a matrix");
         let firsts = firsts(&matrix.starts, TILE);
         let sorted = Entries::new(&matrix, &firsts);
         let total = merged(&matrix.starts);
