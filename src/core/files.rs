@@ -272,7 +272,8 @@ impl<R: Read> Bounded<R> {
         let refused = |why| io::Error::new(ErrorKind::OutOfMemory, why);
         let expected = usize::try_from(self.expected.min(self.most)).unwrap_or(usize::MAX);
         // One byte more tells the end without further memory.
-        memory::reserve(&mut bytes, expected.saturating_sub(bytes.len()).saturating_add(1)).map_err(refused)?;
+        let more = expected.saturating_sub(bytes.len()).saturating_add(1);
+        memory::reserve(&mut bytes, more).map_err(refused)?;
         loop {
             let room = bytes.capacity() - bytes.len();
             if self.by_ref().take(room as u64).read_to_end(&mut bytes)? < room {

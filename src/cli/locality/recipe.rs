@@ -38,7 +38,11 @@ pub fn each<T>(
     }
     let cases_of =
         if cases.len() == 1 { "one case".to_owned() } else { format!("each of {} cases", cases.len()) };
-    note(&format!("looking at the first {} indices of {cases_of} of {}", grouped(MOST), shown(&recipe.display().to_string())));
+    note(&format!(
+        "looking at the first {} indices of {cases_of} of {}",
+        grouped(MOST),
+        shown(&recipe.display().to_string())
+    ));
     let mut made = Vec::new();
     for case in cases {
         let found = walks(&plan.indices, case, MOST).map_err(|why| anyhow!("{}: {why}", words(case)))?;

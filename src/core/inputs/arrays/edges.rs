@@ -106,7 +106,8 @@ pub fn dimacs(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
             (Some(b"a"), Some((vertices, arcs, _))) => {
                 let before = reader.words.len() as u64 / 3;
                 if before == arcs {
-                    return reader.mistake(format!("this is arc {}, but the file declares {arcs}", before + 1));
+                    return reader
+                        .mistake(format!("this is arc {}, but the file declares {arcs}", before + 1));
                 }
                 let tail = reader.number(parts.next(), "tail", 1, vertices)?;
                 let head = reader.number(parts.next(), "head", 1, vertices)?;

@@ -49,7 +49,8 @@ pub fn column(bytes: &[u8], wanted: Option<&str>) -> Result<Vec<u64>, ArrayError
     if let Some((number, first)) = lines(bytes).find(|(_, line)| !skipped(line))
         && first.len() > LONGEST_HEADER
     {
-        let message = format!("the header line has more than {LONGEST_HEADER} bytes, the most that are accepted");
+        let message =
+            format!("the header line has more than {LONGEST_HEADER} bytes, the most that are accepted");
         return Err(ArrayError::new(Place::Line(number, 1), message));
     }
     let mut rows = Rows::of(bytes)?;
