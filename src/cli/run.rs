@@ -1,6 +1,6 @@
 //! `scatterlab run`, also with `--dry-run` and `--resume`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -20,6 +20,7 @@ use super::recipes::{Source, with_warnings};
 use super::{CASES_FAILED, copies, out, report, results};
 use crate::case::peers::of_backend;
 use crate::case::{Case, units};
+use crate::primitives::sssp;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::report::{file_names, write_of_run};
 use crate::run::advice::{Commands, assess};
@@ -125,6 +126,9 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
             out::line(&format!("{}: not started", source.name()));
             incomplete = true;
             continue;
+        }
+        if !arguments.quiet {
+            remarks(&plan).iter().for_each(|remark| out::line(remark));
         }
         let (root, profiles) = (PathBuf::from("reports"), profiles.clone());
         let runner =
@@ -278,6 +282,7 @@ fn dry_run(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<(
     for (source, plan) in plans {
         let cases = plan.case_count();
         out::line(&format!("{} ({}): {cases}", plan.title, source.name()));
+        remarks(plan).iter().for_each(|remark| out::line(remark));
         for (number, experiment) in plan.experiments.iter().enumerate() {
             if plan.experiments.len() > 1 {
                 out::line(&experiment.title);
@@ -298,6 +303,18 @@ fn dry_run(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<(
         }
     }
     Ok(())
+}
+
+/// What becomes of a plan's files that whoever wrote them may not expect.
+fn remarks(plan: &Plan) -> Vec<String> {
+    let doubled = plan.cases.iter().filter(|case| sssp::doubles_arcs(&case.params));
+    let files: BTreeSet<&str> = doubled.filter_map(|case| case.params.text("graph.file.path")).collect();
+    let remark = |file: &str| {
+        format!(
+            "{file}: each arc that it lists is one in both directions (directions: both); accepted: both, given"
+        )
+    };
+    files.into_iter().map(remark).collect()
 }
 
 fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Paces> {

@@ -91,11 +91,12 @@ fn mistake(text: &str, error: &Error, place: Option<At>) -> (Option<At>, ErrorKi
 }
 
 /// What libyaml says, and the mistake that usually causes it.
-const CAUSES: [(&str, &str); 6] = [
+const CAUSES: [(&str, &str); 7] = [
     ("did not find expected key", "is this line indented like those before it?"),
     ("did not find expected '-' indicator", "are the items of the list indented alike?"),
     ("did not find expected ',' or", "is a bracket still open, or a comma missing?"),
     ("mapping values are not allowed", "is the indentation right? a value that contains `: ` needs quotes"),
+    ("repetition limit exceeded", "do its aliases stand for too many values?"),
     ("could not find expected ':'", "does the key lack its colon?"),
     (
         "cannot start any token",
@@ -129,4 +130,57 @@ fn too_deep(text: &str) -> Option<At> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let (_, problem) = node(text, Limits::WRITTEN).expect_err("refused");
+        problem.to_string()
+    }
+
+    /// A document whose aliases stand for ten times as much with every line.
+    fn laughs(lines: usize) -> String {
+        let line = |n: usize| format!("l{n}: &l{n} [{}]\n", vec![format!("*l{}", n - 1); 10].join(", "));
+        "l0: &l0 [ha, ha]\n".to_owned() + &(1..lines).map(line).collect::<String>()
+    }
+
+    #[test]
+    fn depth_length_and_aliases_are_limited() {
+        let began = Instant::now();
+        for (text, said) in [
+            (laughs(9), "aliases"),
+            (laughs(40), "aliases"),
+            ("a: &a [*a]".to_owned(), ""),
+            ("a: &a {b: *a}".to_owned(), ""),
+            ("[".repeat(10_000), "nested deeper than 16 levels"),
+            ("{a: ".repeat(17) + "1" + &"}".repeat(17), "nested deeper than 16 levels"),
+            ("- ".repeat(17) + "1", "nested deeper than 16 levels"),
+            ((0..17).map(|n| " ".repeat(n) + "a:\n").collect::<String>(), "nested deeper than 16 levels"),
+            ("[".to_owned() + &"1,".repeat(300_000) + "1]", "more than 200000 values"),
+            ("#".repeat((1 << 20) + 1), "larger than 1 MiB"),
+            ("a: ".to_owned() + &"x".repeat(1 << 20), "larger than 1 MiB"),
+        ] {
+            let answer = refused(&text);
+            assert!(answer.contains(said), "{:.40}: {answer}", text);
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn what_is_within_the_limits_is_read() {
+        for text in [
+            "{a: ".repeat(16) + "1" + &"}".repeat(16),
+            laughs(4),
+            "[".to_owned() + &"1,".repeat(150_000) + "1]",
+            "\u{feff}a: 1".to_owned(),
+            String::new(),
+        ] {
+            assert!(node(&text, Limits::WRITTEN).is_ok(), "{:.40}", text);
+        }
+    }
 }

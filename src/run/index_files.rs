@@ -57,7 +57,7 @@ impl IndexFiles for OfRun {
         );
         for (place, column) in places {
             let Some(place) = place.as_deref().filter(|place| files::is_there(place)) else { continue };
-            match self.beside.look(&place.to_string_lossy(), column) {
+            match self.beside.look_at(place, path, column) {
                 Ok(found) if found.hash == file.hash => return Ok(file.clone()),
                 Ok(_) => {
                     missing = format!(

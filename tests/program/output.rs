@@ -336,6 +336,16 @@ fn nothing_in_a_stored_run_acts_on_the_terminal() {
     for planted in ["Small\\u{1b}]0;x\\u{7}", "warned\\u{1b}", "broken\\u{1b}"] {
         assert!(watched.contains(planted), "{planted}: {watched}");
     }
+    let drawn = scatterlab(root.path(), &["report", "run", "--html"]);
+    assert!(drawn.status.success(), "{drawn:?}");
+    let files =
+        fs::read_dir(root.path().join("run")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let is_drawn = |path: &PathBuf| path.extension().is_some_and(|end| end == "svg" || end == "html");
+    for file in files.filter(is_drawn) {
+        let drawn = fs::read_to_string(&file).expect("text");
+        assert!(!drawn.contains(acts), "{}", file.display());
+        assert!(drawn.contains("Small\\u{1b}]0;x\\u{7}"), "{}", file.display());
+    }
     for (words, format) in DATA {
         let output = scatterlab(root.path(), words);
         assert_inert(&output, &format!("{words:?}"));

@@ -220,6 +220,55 @@ fn files_are_read_whatever_their_names() {
     }
 }
 
+/// The array and its copy lie below folders of such names, and the engine is told where.
+#[test]
+fn files_of_a_recipe_are_found_below_any_folder() {
+    const LISTED: &str = "gather: {locations: {file: {path: list.txt}}}\nbackend: scalar\n\
+                          chart: {x: method}\nmeasure: {rounds: 1, samples: 2}\n";
+    for name in NAMES {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let [own, out, again] = ["", "-out", "-again"].map(|end| named(name, end));
+        let folder = root.path().join(&own);
+        fs::create_dir(&folder).expect("a folder");
+        fs::write(folder.join("list.txt"), "3 1 2 0").expect("written");
+        fs::write(folder.join("r.yaml"), LISTED).expect("written");
+        let option = |value: &OsStr| [OsStr::new("--out="), value].concat_os();
+        let succeeds = |words: &[&OsStr]| {
+            let output = program(root.path()).args(words).output().expect("starts");
+            assert!(output.status.success(), "{words:?}: {output:?}");
+        };
+        succeeds(&[OsStr::new("run"), &option(&out), folder.join("r.yaml").as_os_str()]);
+        // The copies in the run's folder are enough.
+        fs::remove_dir_all(&folder).expect("removed");
+        let recipe = root.path().join(&out).join("recipe.yaml");
+        succeeds(&[OsStr::new("run"), &option(&again), recipe.as_os_str()]);
+    }
+}
+
+#[test]
+fn that_a_graph_is_taken_in_both_directions_is_said_once() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let write = |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
+    write("a.gr", "p sp 3 2\na 1 2 5\na 2 3 1\n");
+    write("b.el", "0 1\n1 2\n");
+    let recipe = |graph: &str| {
+        format!(
+            "sssp: {{graph: {graph}, delta: [1, 2]}}\nbackend: scalar\nchart: {{x: delta}}\nmeasure: {{rounds: 1}}\n"
+        )
+    };
+    let told = |graph: &str, words: &[&str]| {
+        write("r.yaml", &recipe(graph));
+        let output = scatterlab(root.path(), &[&["run", "r.yaml"], words].concat());
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stdout).matches("one in both directions").count()
+    };
+    assert_eq!(told("{file: a.gr}", &["--dry-run"]), 1);
+    assert_eq!(told("{file: a.gr}", &["--out", "a"]), 1);
+    assert_eq!(told("[{file: a.gr}, {file: b.el}]", &["--dry-run", "--set", "chart.lines=graph"]), 2);
+    assert_eq!(told("{file: {path: a.gr, directions: given}}", &["--dry-run"]), 0);
+    assert_eq!(told("{file: a.gr}", &["--out", "b", "--quiet"]), 0);
+}
+
 #[test]
 fn where_only_text_may_stand_the_word_is_named() {
     let root = laid_out();

@@ -116,10 +116,10 @@ pub struct IndexFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<[u64; 3]>,
     /// Absolute path of the file when the plan was made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "super::place", default, skip_serializing_if = "Option::is_none")]
     pub source: Option<PathBuf>,
     /// Path of a copy of the indices as raw words, kept in the run folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "super::place", default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<PathBuf>,
 }
 

@@ -11,6 +11,7 @@ pub mod measure;
 mod outcome;
 pub mod params;
 pub mod peers;
+mod place;
 pub mod schema;
 pub mod snapshot;
 pub mod table;

@@ -37,11 +37,9 @@ pub fn join(launch: &Launch) -> Result<Box<dyn Ranks>, String> {
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     if size != launch.size {
         return Err(format!(
-            "{} ({}={}), but MPI sees {size}: does the launcher belong to another MPI than this build's? srun needs \
+            "{}, but MPI sees {size}: does the launcher belong to another MPI than this build's? srun needs \
              --mpi=pmix, or another type from `srun --mpi=list`",
-            launch.words(),
-            launch.said_by,
-            launch.size
+            launch.words()
         ));
     }
     let mut ranks = Mpi { peers: RefCell::default(), host: rank, rank, size, world, _universe: universe };

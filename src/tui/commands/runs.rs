@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Allowed, Effect, always, only_if, run};
 use crate::case::units::escaped;
+use crate::shell;
 use crate::tui::chart::overlay::Baseline;
 use crate::tui::field::Field;
 use crate::tui::focus::Focus;
@@ -225,8 +226,8 @@ fn mark(state: &mut State) {
     }
 }
 
-/// A description of the item under the cursor, and the way to copy it. Text from folders is escaped: it may be
-/// pasted into a shell.
+/// A description of the item under the cursor, and the way to copy it. Text from folders is quoted or escaped: it may
+/// be pasted into a shell.
 fn copied(state: &State) -> Option<(String, Effect)> {
     if let Some(Overlay::Export { selected }) = state.overlay {
         let (what, text) = *state.runs.exported.as_ref()?.lines().get(selected)?;
@@ -234,7 +235,7 @@ fn copied(state: &State) -> Option<(String, Effect)> {
     }
     let line = |text: String| (text.clone(), Effect::Copy(text));
     match state.focus {
-        Focus::Runs => Some(line(escaped(&state.runs.selected()?.path.display().to_string()))),
+        Focus::Runs => Some(line(shell::path(&state.runs.selected()?.path))),
         Focus::Details => Some(line(state.runs.selected()?.summary()?.repeat.run.clone())),
         Focus::Comparison => Some(line(state.runs.comparison.as_ref()?.text()?)),
         Focus::Cases | Focus::Chart | Focus::Samples => {

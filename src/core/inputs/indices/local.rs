@@ -27,20 +27,13 @@ impl LocalFiles {
     pub fn of(folder: &Path) -> LocalFiles {
         LocalFiles { folder: folder.to_owned(), ..LocalFiles::default() }
     }
-}
 
-fn stamp(path: &Path) -> Stamp {
-    fs::metadata(path).map_or((0, None), |about| (about.len(), about.modified().ok()))
-}
-
-/// The size of the matrix that these words hold.
-fn shape(words: &[u64]) -> Option<[u64; 3]> {
-    Shape::of_words(words).map(|Shape { rows, columns, entries }| [rows, columns, entries])
-}
-
-impl IndexFiles for LocalFiles {
-    fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
-        let place = self.folder.join(path);
+    /// The file at a place, under the name that a recipe has for it.
+    ///
+    /// # Errors
+    /// Why it cannot be read, in one line.
+    pub fn look_at(&self, place: &Path, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
+        let place = self.folder.join(place);
         let place = fs::canonicalize(&place).unwrap_or(place);
         let (key, stamp) = ((place.clone(), column.map(str::to_owned)), stamp(&place));
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,6 +54,21 @@ impl IndexFiles for LocalFiles {
         };
         known().insert(key, (stamp, file.clone()));
         Ok(file)
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    fs::metadata(path).map_or((0, None), |about| (about.len(), about.modified().ok()))
+}
+
+/// The size of the matrix that these words hold.
+fn shape(words: &[u64]) -> Option<[u64; 3]> {
+    Shape::of_words(words).map(|Shape { rows, columns, entries }| [rows, columns, entries])
+}
+
+impl IndexFiles for LocalFiles {
+    fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
+        self.look_at(Path::new(path), path, column)
     }
 
     fn indices(&self, file: &IndexFile) -> Result<Vec<u64>, String> {

@@ -122,6 +122,11 @@ parameters! {
     }
 }
 
+/// Whether each arc that a file lists is one in both directions.
+pub fn doubles_arcs(params: &Params) -> bool {
+    params.text("graph.file.directions") == Some(Listed::Both.name())
+}
+
 /// The arcs of edges in a file.
 fn directions(listed: Listed) -> Directions {
     match listed {
