@@ -4,10 +4,10 @@
 
 use std::sync::Mutex;
 
-use scatterlab::case::{Case, Fault};
+use scatterlab::case::Case;
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
-use scatterlab::engine::verify::{Suite, suite, verify};
+use scatterlab::engine::verify::{Suite, faults, suite, verify};
 use scatterlab::primitives::{self, Primitive};
 use scatterlab::recipe::plan::Plan;
 use scatterlab_tests::sample::Sample;
@@ -51,12 +51,9 @@ fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Pla
     let mut some = Sample::of((own.len() / FEW).max(1));
     let mut takes = |case: &&Case| {
         let isa = case.params.text("backend.cpu.isa").unwrap_or_default().to_owned();
-        let problem = primitives::problem(case).expect("applicable");
-        // Which mistakes show takes long to tell of long patterns.
-        let faults = Fault::ALL.into_iter().map(|fault| (fault, format!("{fault:?} {isa}")));
-        let unmet = faults.filter(|(_, meets)| part == Suite::Mutants && !some.knows(meets));
-        let shown = unmet.filter(|(fault, _)| problem.shows(*fault)).map(|(_, meets)| meets);
-        let meets: Vec<String> = shown.chain([isa.clone()]).collect();
+        let faults = if part == Suite::Mutants { faults(case) } else { Vec::new() };
+        let faults = faults.into_iter().map(|fault| format!("{fault:?} {isa}"));
+        let meets: Vec<String> = faults.chain([isa.clone()]).collect();
         some.takes(meets)
     };
     let cases = own.into_iter().filter(|case| takes(case)).cloned().collect();
@@ -110,7 +107,8 @@ fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
                     assert_eq!(plan.cases, [], "{method} is n/a on processors");
                     continue;
                 }
-                let tally = verify(&plan, part, executor.as_ref(), |_, _| ()).expect("no device is lost");
+                let tally =
+                    verify(&plan, part, executor.as_ref(), None, |_, _| ()).expect("no device is lost");
                 let what = format!("{} {method} {} {part:?}", primitive.name(), executor.backend());
                 assert_eq!(tally.wrong, [], "{what}");
                 assert!(tally.passed > 0, "{what}: nothing was checked");

@@ -85,11 +85,15 @@ pub enum Fault {
     Zeros,
     /// The execution that is judged copies its input to its output, after others that were right.
     Identity,
+    /// The execution that is judged leaves a part of each output as it was before, after others that were right.
+    LostPart,
+    /// No execution does anything, from the first one on.
+    Null,
 }
 
 impl Fault {
     /// All faults.
-    pub const ALL: [Fault; 10] = [
+    pub const ALL: [Fault; 12] = [
         Fault::OffByOne,
         Fault::MissingTail,
         Fault::WrongChunk,
@@ -100,16 +104,23 @@ impl Fault {
         Fault::StaleResult,
         Fault::Zeros,
         Fault::Identity,
+        Fault::LostPart,
+        Fault::Null,
     ];
 
     /// The faults in which elements every execution processes.
     pub const ELEMENTS: [Fault; 4] =
         [Fault::OffByOne, Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
 
-    /// True of kernels that run in place of a case's own: their output may be right by chance, as zeros are where the
-    /// input has only zeros.
+    /// True of kernels that run in place of a case's own, of any method of any primitive.
     pub fn stands_in(self) -> bool {
-        [Fault::Zeros, Fault::Identity].contains(&self)
+        [Fault::Zeros, Fault::Identity, Fault::LostPart, Fault::Null].contains(&self)
+    }
+
+    /// True if the executions before the one that is judged are right.
+    pub fn comes_late(self) -> bool {
+        let late = [Fault::LastSample, Fault::StaleResult, Fault::LaterRound];
+        late.contains(&self) || self.stands_in() && self != Fault::Null
     }
 }
 

@@ -7,11 +7,11 @@
 mod certify;
 pub mod kernels;
 
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::case::IndexPattern;
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Blocks, CacheLineSlot};
+use crate::device::cpu::{Blocks, CacheLineSlot, POISON};
 use crate::inputs::mix::word64;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::pattern::spec::{Kernel, Method};
@@ -148,12 +148,42 @@ impl Patterns {
     /// Executes this worker's share of the uses `window`, keeping everything in `kept`, whose first tile
     /// belongs to the window's first use.
     fn keep(&self, worker: Worker, window: &Range<usize>, kept: &Buffer) {
-        for piece in pieces(window.len(), 1, worker, self.fault) {
+        let stands_in = self.fault.filter(|fault| fault.stands_in());
+        let executes = stands_in.is_none_or(|fault| fault == Fault::LostPart);
+        let pieces = pieces(window.len(), 1, worker, self.fault);
+        for piece in pieces.into_iter().filter(|_| executes) {
             let range = window.start + piece.start..window.start + piece.end;
             let dense = kept.ptr::<u64>().wrapping_add(piece.start * self.length());
             // SAFETY: as in `execute`; the tiles of different workers are disjoint. There are more tiles than
             // uses, so the kernel never returns to the first tile.
             unsafe { (self.keeping)(&self.launch(&range, dense, 0, window.len() + 1)) };
+        }
+        if let Some(fault) = stands_in {
+            worker.meet();
+            if worker.index == 0 {
+                self.keep_instead(fault, kept);
+            }
+            worker.meet();
+        }
+    }
+
+    /// Keeps what the kernel of a fault does that runs in place of the case's own.
+    fn keep_instead(&self, fault: Fault, kept: &Buffer) {
+        let to = if self.spec.kernel.scatters() { self.destination() } else { kept };
+        // SAFETY: the other workers wait.
+        let to = unsafe { to.write::<u64>(0..to.holds::<u64>()) };
+        match fault {
+            Fault::Zeros => to.fill(0),
+            Fault::LostPart => {
+                let lost = to.len().div_ceil(8);
+                to[..lost].fill(POISON);
+            }
+            Fault::Identity if !self.spec.kernel.scatters() => {
+                let words = to.len().min(self.sparse.holds::<u64>());
+                // SAFETY: nobody writes what a gather reads.
+                to[..words].copy_from_slice(unsafe { self.sparse.read(0..words) });
+            }
+            _ => {}
         }
     }
 
@@ -234,6 +264,29 @@ impl PoolJob for Patterns {
             (false, Method::ReadOnly) => Ok(()),
             (false, _) => self.dense.iter().try_for_each(|dense| poison(pool, dense, 8, cancel)),
         }
+    }
+
+    /// Of a gather, the first tile of the first worker's dense side, which its first use writes, is what can be lost.
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => vec![OutputArray::new(self.destination(), 8)],
+            (false, Method::ReadOnly) => Vec::new(),
+            (false, _) => {
+                let tile = |worker| if worker == 0 { self.length() as u64 } else { 0 };
+                let dense = self.dense.iter().enumerate();
+                dense.map(|(worker, dense)| OutputArray::new(dense, 8).first(tile(worker))).collect()
+            }
+        }
+    }
+
+    fn words(&self) -> Vec<&AtomicU64> {
+        let folds = self.folds.iter().map(|fold| &fold.0);
+        folds.filter(|_| self.spec.method == Method::ReadOnly).collect()
+    }
+
+    fn input(&self) -> Option<InputArray<'_>> {
+        let dense = self.spec.kernel.scatters() && self.spec.kernel != Kernel::Gs;
+        if dense { self.dense.first().map(InputArray::from) } else { Some((&self.sparse).into()) }
     }
 
     fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
