@@ -4,10 +4,10 @@
 
 use std::sync::Mutex;
 
-use scatterlab::case::Case;
+use scatterlab::case::{Case, Fault};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
-use scatterlab::engine::verify::{Suite, faults, suite, verify};
+use scatterlab::engine::verify::{CaseOutcome, Suite, faults, mutant, suite, verify};
 use scatterlab::primitives::{self, Primitive};
 use scatterlab::recipe::plan::Plan;
 use scatterlab_tests::sample::Sample;
@@ -113,6 +113,24 @@ fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
                 assert_eq!(tally.wrong, [], "{what}");
                 assert!(tally.passed > 0, "{what}: nothing was checked");
             }
+        }
+    });
+}
+
+/// Of each method some case, with each kernel that runs in place of it: none is left undefined.
+#[test]
+fn a_kernel_can_stand_in_for_every_method() {
+    let executor = CpuExecutor::cpu();
+    for_each_method(|primitive, method| {
+        if only_on_gpus(primitive, method) {
+            return;
+        }
+        let case = suited(Suite::Mutants, "cpu").own(primitive, method)[0];
+        for fault in Fault::ALL.into_iter().filter(|fault| fault.stands_in()) {
+            let outcome = mutant(case, fault, &executor).expect("no device is lost");
+            let known = matches!(outcome, CaseOutcome::Passed | CaseOutcome::Right);
+            assert!(known, "{} {method} with {fault:?}: {outcome:?}", primitive.name());
+            assert!(fault != Fault::Null || outcome == CaseOutcome::Passed, "{} {method}", primitive.name());
         }
     });
 }

@@ -13,4 +13,5 @@ mod reports;
 mod resume;
 mod spatter;
 mod terminal;
+mod verify;
 mod watch;

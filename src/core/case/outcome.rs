@@ -1,6 +1,7 @@
 //! Possible outcomes of a case: refusals, failures, the verdicts of certificates, and the injected faults that
 //! certificates must detect.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -115,6 +116,13 @@ impl Fault {
     /// True of kernels that run in place of a case's own, of any method of any primitive.
     pub fn stands_in(self) -> bool {
         [Fault::Zeros, Fault::Identity, Fault::LostPart, Fault::Null].contains(&self)
+    }
+
+    /// The elements of an array of `n` that [`Fault::LostPart`] leaves as they were: the eighth before the middle, one at
+    /// least.
+    pub fn lost_part(n: u64) -> Range<u64> {
+        let first = n / 8 * 3;
+        first..first + n.div_ceil(8)
     }
 
     /// True if the executions before the one that is judged are right.

@@ -29,6 +29,11 @@ pub trait Problem {
     /// Describes the first mistake.
     fn check(&self, output: &[u8]) -> Result<(), String>;
 
+    /// Bytes of host memory that the oracle examines, where that is more than the case's arrays.
+    fn examined(&self) -> u64 {
+        0
+    }
+
     /// True if the case's method is `auto`, so that it must be chosen before the case can run.
     fn open(&self) -> bool {
         false

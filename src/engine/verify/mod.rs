@@ -265,7 +265,8 @@ fn check(
         if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {
             return Ok(CaseOutcome::Wrong(format!("certificate: {mistake}")));
         }
-        if suite == Suite::Large {
+        let recipes = matches!(suite, Suite::Recipes { .. });
+        if suite == Suite::Large || recipes && !mutants::is_examined(case) {
             return Ok(CaseOutcome::Passed);
         }
         let output = prepared.read_back()?;

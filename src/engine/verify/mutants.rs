@@ -10,7 +10,7 @@ use crate::device::Prepared;
 use crate::engine::Executor;
 use crate::engine::noise_monitor::Watch;
 use crate::engine::sampler::{Round, Sampling, Undisturbed};
-use crate::primitives;
+use crate::primitives::{self, Problem};
 use crate::stats::noise::Conditions;
 
 /// What is executed before a case is judged.
@@ -44,6 +44,15 @@ impl Protocol {
             }
         }
     }
+}
+
+/// Most bytes of a recipe's case that the oracle is asked about: on one thread, that takes seconds.
+const MOST_EXAMINED: u64 = 1 << 28;
+
+/// Whether the oracle is asked about the output of a case.
+pub fn is_examined(case: &Case) -> bool {
+    let of = |problem: Box<dyn Problem>| problem.examined().max(problem.work().footprint);
+    primitives::problem(case).is_ok_and(|problem| of(problem) <= MOST_EXAMINED)
 }
 
 /// Nobody observes the machine where times do not count.
@@ -172,6 +181,9 @@ impl Mutants<'_> {
 
     /// Whether the kernel of a fault that nothing has refused computes what the sequential oracle does.
     fn right_or_missed(&self, fault: Fault, what: &str) -> Result<CaseOutcome, Failure> {
+        if matches!(self.protocol, Protocol::Measured(_)) && !is_examined(self.case) {
+            return Ok(CaseOutcome::NotCertified(format!("{what} holds, and the oracle takes too long")));
+        }
         // An execution that does nothing is the same in any place.
         let fault = if fault == Fault::LastSample { Fault::Null } else { fault };
         let mut prepared = self.prepare(Some(fault))?;
@@ -185,4 +197,183 @@ impl Mutants<'_> {
 
 fn missed(what: &str) -> CaseOutcome {
     CaseOutcome::Wrong(format!("{what} holds for a wrong kernel"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{Device, Params, Value};
+    use crate::engine::Preparation;
+    use crate::engine::executors::cpu::CpuExecutor;
+
+    /// What is executed and what it leaves is the case's; nothing ever refuses it.
+    struct Blind {
+        prepared: Box<dyn Prepared>,
+    }
+
+    impl Prepared for Blind {
+        fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+            self.prepared.sample(batch)
+        }
+
+        fn clear(&mut self, cancel: &Cancel) -> Result<(), Failure> {
+            self.prepared.clear(cancel)
+        }
+
+        fn judge(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
+            Ok(Verdict::Certified { checked: 1 })
+        }
+
+        fn certify(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
+            Ok(Verdict::Certified { checked: 1 })
+        }
+
+        fn memory(&self) -> u64 {
+            self.prepared.memory()
+        }
+
+        fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+            self.prepared.read_back()
+        }
+    }
+
+    struct BlindExecutor(CpuExecutor);
+
+    impl Executor for BlindExecutor {
+        fn backend(&self) -> &'static str {
+            self.0.backend()
+        }
+
+        fn device(&self) -> Device {
+            self.0.device()
+        }
+
+        fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {
+            Ok(Box::new(Blind { prepared: self.0.prepare(case, fault, cancel)? }))
+        }
+
+        fn copy_probe(&self) -> Result<f64, Failure> {
+            self.0.copy_probe()
+        }
+
+        fn evict(&self) -> Result<u64, Failure> {
+            self.0.evict()
+        }
+    }
+
+    fn case(primitive: &str, words: &str) -> Case {
+        let word = |word: &str| {
+            let (key, value) = word.split_once('=').expect("a parameter");
+            (key.to_owned(), value.parse().map_or(Value::Text(value.to_owned()), Value::Int))
+        };
+        let params = words.split(' ').map(word);
+        let params = params.fold(Params::default(), |params, (key, value)| params.with(&key, value));
+        let params = params.with("backend", Value::Text("scalar".to_owned()));
+        let (id, primitive) = (String::new(), primitive.to_owned());
+        Case { id, experiment: 0, primitive, params, seed: 7, not_applicable: None }
+    }
+
+    fn outcomes(case: &Case, executor: &dyn Executor, protocol: Protocol) -> Vec<(Fault, CaseOutcome)> {
+        let mutants = Mutants { case, protocol, executor };
+        let outcome = |fault| (fault, mutants.outcome(fault).expect("it runs"));
+        faults(case, protocol).into_iter().map(outcome).collect()
+    }
+
+    fn measured() -> Protocol {
+        Protocol::Measured(Measure { samples: 2, warm_up: Some(5), ..Measure::default() })
+    }
+
+    #[test]
+    fn what_nothing_refuses_is_right_by_its_output_alone() {
+        let copy = case("stream", "kernel=copy method=direct elements=100");
+        for protocol in [Protocol::Short, measured()] {
+            for (fault, outcome) in outcomes(&copy, &BlindExecutor(CpuExecutor::scalar()), protocol) {
+                let right = fault == Fault::Identity;
+                let missed = matches!(outcome, CaseOutcome::Wrong(_));
+                assert!(if right { outcome == CaseOutcome::Right } else { missed }, "{fault:?}: {outcome:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_certificate_refuses_is_caught_and_what_is_right_it_does_not_refuse() {
+        let cases = [
+            ("stream", "kernel=copy method=direct elements=100", vec![Fault::Identity]),
+            ("stream", "kernel=scale method=direct elements=100", vec![]),
+            ("random-access", "kernel=read method=direct footprint=4096 element=8 accesses=512", vec![]),
+        ];
+        for (primitive, words, right) in cases {
+            let case = case(primitive, words);
+            for protocol in [Protocol::Short, measured()] {
+                let all = outcomes(&case, &CpuExecutor::scalar(), protocol);
+                assert!(all.len() >= 10, "{all:?}");
+                for (fault, outcome) in all {
+                    let wanted =
+                        if right.contains(&fault) { CaseOutcome::Right } else { CaseOutcome::Passed };
+                    assert_eq!(outcome, wanted, "{primitive} {words} with {fault:?}");
+                }
+            }
+        }
+    }
+
+    /// Of an order, a right output proves nothing.
+    #[test]
+    fn an_order_is_never_right_by_its_output() {
+        let words = "kernel=read method=direct footprint=4096 element=8 accesses=512";
+        let case = case("random-access", words);
+        let all = outcomes(&case, &BlindExecutor(CpuExecutor::scalar()), Protocol::Short);
+        let order = all.iter().find(|(fault, _)| *fault == Fault::SequentialOrder);
+        assert!(matches!(order, Some((_, CaseOutcome::Wrong(_)))), "{order:?}");
+    }
+
+    /// Counts executions.
+    #[derive(Default)]
+    struct Counting {
+        executed: u32,
+        cleared_after: Option<u32>,
+    }
+
+    impl Prepared for Counting {
+        fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+            self.executed += batch;
+            Ok(f64::from(batch))
+        }
+
+        fn clear(&mut self, _: &Cancel) -> Result<(), Failure> {
+            self.cleared_after = Some(self.executed);
+            Ok(())
+        }
+
+        fn judge(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
+            Ok(Verdict::Certified { checked: 1 })
+        }
+
+        fn certify(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
+            Ok(Verdict::Certified { checked: 1 })
+        }
+
+        fn memory(&self) -> u64 {
+            0
+        }
+
+        fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn a_case_of_a_recipe_is_judged_after_its_warm_up_and_its_samples() {
+        let measure = Measure { samples: 4, warm_up: Some(10), ..Measure::default() };
+        for (protocol, executed, cleared) in [(Protocol::Measured(measure), 14, 13), (Protocol::Short, 3, 2)]
+        {
+            let mut counting = Counting::default();
+            let executor = CpuExecutor::scalar();
+            protocol.samples(&mut counting, &executor, &Cancel::default()).expect("counted");
+            assert_eq!(
+                (counting.executed, counting.cleared_after),
+                (executed, Some(cleared)),
+                "{protocol:?}"
+            );
+        }
+    }
 }

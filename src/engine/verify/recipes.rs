@@ -82,3 +82,69 @@ pub fn joined(plans: impl IntoIterator<Item = Plan>, backend: &str, largest: u64
     plan.cases.sort_by_key(|case| draw(case, seed));
     Some(plan)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe;
+    use crate::recipe::plan::{self, Overrides};
+
+    fn plan_of(text: &str) -> Plan {
+        let recipe = recipe::parse("x.yaml", text).expect("a recipe");
+        plan::resolve(&recipe, &Overrides::default()).expect("a plan")
+    }
+
+    fn copies(samples: u32, sizes: &str) -> Plan {
+        plan_of(&format!(
+            "stream: {{kernel: [copy, scale], elements: {sizes}}}\nbackend: [cpu, scalar]\n\
+             chart: {{x: elements, y: time, lines: [kernel, backend]}}\nmeasure: {{samples: {samples}}}\n"
+        ))
+    }
+
+    fn sizes(plan: &Plan) -> Vec<(u64, u32)> {
+        let size = |case: &Case| {
+            let samples = plan.experiments[case.experiment].measure.samples;
+            (case.params.int("elements").expect("a size"), samples)
+        };
+        let mut sizes: Vec<_> = plan.cases.iter().map(size).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
+    #[test]
+    fn of_each_computation_the_largest_size_that_is_not_too_large_is_taken_with_its_own_measure() {
+        let plans = || [copies(3, "[1000, 4000]"), copies(4, "[2000, 3000, 100000]")];
+        let joined_up_to = |largest| joined(plans(), "cpu", largest, 1).expect("plans");
+        // Two arrays of 8 bytes an element.
+        assert_eq!(sizes(&joined_up_to(16 * 3999)), [(3000, 4), (3000, 4)]);
+        assert_eq!(sizes(&joined_up_to(16 * 4000)), [(4000, 3), (4000, 3)]);
+        assert_eq!(sizes(&joined_up_to(1 << 30)), [(100_000, 4), (100_000, 4)]);
+        assert_eq!(joined_up_to(8).cases, []);
+        assert!(joined_up_to(1 << 30).cases.iter().all(|case| case.backend() == "cpu"));
+        assert!(joined([], "cpu", 1 << 30, 1).is_none());
+    }
+
+    #[test]
+    fn the_seed_decides_the_order_and_nothing_else() {
+        let ids = |seed| -> Vec<String> {
+            let text = "stream: {kernel: [read, write, copy, scale, add, triad], elements: [1000, 2000]}\n\
+                        backend: cpu\nchart: {x: elements, y: time, lines: kernel}\n";
+            let plan = joined([plan_of(text)], "cpu", 1 << 30, seed).expect("a plan");
+            plan.cases.into_iter().map(|case| case.id).collect()
+        };
+        let sorted = |mut ids: Vec<String>| {
+            ids.sort();
+            ids
+        };
+        assert_eq!(ids(1), ids(1));
+        assert!((2..9).any(|seed| ids(seed) != ids(1)));
+        assert_eq!(sorted(ids(1)), sorted(ids(2)));
+    }
+
+    #[test]
+    fn the_sizes_of_matrices_are_sizes_and_the_parameters_of_methods_are_not() {
+        assert!(is_size("elements") && is_size("matrix.laplace5.side") && is_size("matrix.rmat.scale"));
+        assert!(!is_size("method.multipass.passes") && !is_size("locations.partitions.count"));
+        assert!(!is_size("steps") && !is_size("matrix.random.entries"));
+    }
+}

@@ -240,15 +240,16 @@ impl<J: PoolJob> OnPool<J> {
             Fault::Zeros => self.store(None, cancel),
             Fault::Identity => self.job.input().map_or(Ok(()), |input| self.store(Some(input), cancel)),
             Fault::LostPart => {
-                let (arrays, words) = (self.first_parts(), self.job.words());
+                let (arrays, words) = (self.parts(), self.job.words());
                 // The count beside an array is right.
                 let word = words.first().filter(|_| arrays.is_empty());
                 let before = word.map(|word| word.load(Relaxed));
                 executes();
                 word.zip(before).inspect(|(word, before)| word.store(*before, Relaxed));
-                for (output, before) in self.job.outputs().iter().zip(arrays) {
+                for (output, (first, before)) in self.job.outputs().iter().zip(arrays) {
+                    let lost = first..first + before.len();
                     // SAFETY: the workers are done, and so many bytes were read there.
-                    unsafe { output.array.write::<u8>(0..before.len()) }.copy_from_slice(&before);
+                    unsafe { output.array.write::<u8>(lost) }.copy_from_slice(&before);
                 }
                 Ok(())
             }
@@ -271,12 +272,13 @@ impl<J: PoolJob> OnPool<J> {
         Ok(())
     }
 
-    /// The first eighth of the elements of each output.
-    fn first_parts(&self) -> Vec<Vec<u8>> {
+    /// What is lost of each output: where it begins, and its bytes.
+    fn parts(&self) -> Vec<(usize, Vec<u8>)> {
         let part = |output: &OutputArray| {
-            let bytes = (output.bytes / output.element).div_ceil(8) * output.element;
+            let elements = Fault::lost_part((output.bytes / output.element) as u64);
+            let [first, end] = [elements.start, elements.end].map(|at| at as usize * output.element);
             // SAFETY: the workers are done.
-            unsafe { output.array.read::<u8>(0..bytes) }.to_vec()
+            (first, unsafe { output.array.read::<u8>(first..end) }.to_vec())
         };
         self.job.outputs().iter().map(part).collect()
     }

@@ -4,6 +4,8 @@
 //! poisons, certifies, reads back, counts memory, and injects faults.
 
 use super::{Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, KernelList, Plain};
+use std::ops::Range;
+
 use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::held_by;
 use crate::device::{Prepared, Stored};
@@ -174,9 +176,10 @@ impl<'a> OutputArray<'a> {
         self.bytes.checked_div(self.element).unwrap_or(0)
     }
 
-    /// The first eighth of the elements, `times` 0 or 1.
-    fn first_part(&self, times: u64) -> Result<Vec<u8>, Failure> {
-        self.array.read(times * self.elements().div_ceil(8) * self.element)
+    /// What is lost, as bytes of the array.
+    fn lost(&self) -> Range<u64> {
+        let elements = Fault::lost_part(self.elements());
+        elements.start * self.element..elements.end * self.element
     }
 
     /// Makes a fault that reverts a store do so in this array instead of the first.
@@ -431,13 +434,20 @@ impl<J: GpuJob> OnGpu<J> {
                 let outputs = self.job.outputs();
                 // The count beside an array is right.
                 let single = outputs.iter().all(|output| output.elements() < 2);
-                let lost = |output: &OutputArray| if single { 1 } else { u64::from(output.elements() > 1) };
-                let parts = outputs.iter().map(|output| output.first_part(lost(output)));
+                let loses = |output: &&OutputArray| single || output.elements() > 1;
+                let part = |output: &OutputArray| {
+                    let lost = output.lost();
+                    output.array.read(lost.end).map(|before| (lost, before))
+                };
+                let parts = outputs.iter().map(|output| Some(output).filter(loses).map(part).transpose());
                 let parts = parts.collect::<Result<Vec<_>, _>>()?;
                 let seconds = self.job.time(&self.gpu, &self.plan, batch)?;
                 self.job.synchronize_others()?;
-                let mut outputs = self.job.outputs().into_iter().zip(parts);
-                outputs.try_for_each(|(output, part)| output.array.write(&self.gpu, &part))?;
+                for (output, part) in self.job.outputs().into_iter().zip(parts) {
+                    let Some((lost, before)) = part else { continue };
+                    let kept = output.array.read(lost.start)?;
+                    output.array.write(&self.gpu, &[&kept, &before[kept.len()..]].concat())?;
+                }
                 Ok(Some(seconds))
             }
             _ => Ok(None),

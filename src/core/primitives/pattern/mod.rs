@@ -65,6 +65,10 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
+    fn examined(&self) -> u64 {
+        self.bytes_each().saturating_mul(self.count)
+    }
+
     fn is_ordered(&self) -> bool {
         let moved = |starts: Starts| (0..self.count).any(|i| starts.at(i) != starts.of(i));
         self.shuffled && self.sides().into_iter().any(|(_, starts)| moved(starts))

@@ -161,27 +161,32 @@ impl Patterns {
         if let Some(fault) = stands_in {
             worker.meet();
             if worker.index == 0 {
-                self.keep_instead(fault, kept);
+                self.keep_instead(fault, window, kept);
             }
             worker.meet();
         }
     }
 
-    /// Keeps what the kernel of a fault does that runs in place of the case's own.
-    fn keep_instead(&self, fault: Fault, kept: &Buffer) {
-        let to = if self.spec.kernel.scatters() { self.destination() } else { kept };
+    /// Keeps what the kernel of a fault does that runs in place of the case's own. A copy of S to the tiles of D is one to
+    /// the kept tile of each use.
+    fn keep_instead(&self, fault: Fault, window: &Range<usize>, kept: &Buffer) {
+        let scatters = self.spec.kernel.scatters();
+        let to = if scatters { self.destination() } else { kept };
         // SAFETY: the other workers wait.
         let to = unsafe { to.write::<u64>(0..to.holds::<u64>()) };
+        let from = if scatters && self.spec.kernel != Kernel::Gs { kept } else { &self.sparse };
+        // SAFETY: nobody writes what is read, which is another array.
+        let from = unsafe { from.read::<u64>(0..from.holds::<u64>()) };
+        let tiles = self.spec.wrap as usize * self.length();
+        let place = |k: usize| if scatters { k } else { (window.start * self.length() + k) % tiles };
         match fault {
             Fault::Zeros => to.fill(0),
-            Fault::LostPart => {
-                let lost = to.len().div_ceil(8);
-                to[..lost].fill(POISON);
+            Fault::Identity => {
+                (0..).zip(to).for_each(|(k, word)| *word = from.get(place(k)).copied().unwrap_or(0));
             }
-            Fault::Identity if !self.spec.kernel.scatters() => {
-                let words = to.len().min(self.sparse.holds::<u64>());
-                // SAFETY: nobody writes what a gather reads.
-                to[..words].copy_from_slice(unsafe { self.sparse.read(0..words) });
+            Fault::LostPart => {
+                let lost = Fault::lost_part(to.len() as u64);
+                to[lost.start as usize..lost.end as usize].fill(POISON);
             }
             _ => {}
         }

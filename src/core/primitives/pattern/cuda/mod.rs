@@ -251,11 +251,9 @@ impl GpuJob for Patterns {
         }
     }
 
+    /// A scatter makes its words up, and what a copy of S to D leaves of each use is not defined.
     fn input(&self) -> Option<InputArray> {
-        match &self.source {
-            Some((_, source)) => Some(InputArray::new(source)),
-            None => (!self.spec.kernel.scatters()).then(|| InputArray::new(&self.sparse)),
-        }
+        self.source.as_ref().map(|(_, source)| InputArray::new(source))
     }
 
     fn prove(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
@@ -395,7 +393,7 @@ impl Patterns {
     /// Queues the gather of a window's iterations that keeps every word: that of (i, j) at (i − window.first)·P
     /// + j.
     fn keep(&self, gpu: &Gpu, kept: &DeviceBuffer<u64>, window: Range) -> Result<(), Failure> {
-        self.unless_replaced(gpu, kept.pointer(), window.count * self.spec.length(), || {
+        self.unless_replaced(gpu, kept, window.count * self.spec.length(), || {
             self.parts(window).try_for_each(|part| {
                 let to = kept.pointer_at(length((part.first - window.first) * self.spec.length())?)?;
                 let (launch, base) = (self.launch(gpu, range(part), KEPT), self.base(part)?);
@@ -408,15 +406,23 @@ impl Patterns {
     fn unless_replaced(
         &self,
         gpu: &Gpu,
-        to: DevicePtr<u64>,
+        to: &DeviceBuffer<u64>,
         words: u64,
         runs: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let fill = |word, words| self.kernels.fill.constant(gpu, to, word, words);
+        let fill = |word, places: std::ops::Range<u64>| {
+            let at = to.pointer_at(length(places.start)?)?;
+            self.kernels.fill.constant(gpu, at, word, places.end - places.start)
+        };
         match self.fault.filter(|fault| fault.stands_in()) {
             None => runs(),
-            Some(Fault::Zeros) => fill(0, words),
-            Some(Fault::LostPart) => runs().and_then(|()| fill(POISON, words.div_ceil(8))),
+            Some(Fault::Zeros) => fill(0, 0..words),
+            Some(Fault::Identity) if self.source.is_some() => {
+                let copied = words.min(self.spec.source_words());
+                fill(0, copied..words)?;
+                self.kernels.fill.words64(gpu, to.pointer(), self.spec.seed, copied)
+            }
+            Some(Fault::LostPart) => runs().and_then(|()| fill(POISON, Fault::lost_part(words))),
             Some(_) => Ok(()),
         }
     }
@@ -424,8 +430,7 @@ impl Patterns {
     /// Queues the scatter or gs of a window's iterations; `keep` selects the instantiation with a distinct word
     /// for each (i, j).
     fn scatter(&self, gpu: &Gpu, window: Range, keep: bool) -> Result<(), Failure> {
-        let (to, words) = (self.sparse.pointer(), self.spec.sparse_words());
-        self.unless_replaced(gpu, to, words, || {
+        self.unless_replaced(gpu, &self.sparse, self.spec.sparse_words(), || {
             self.parts(window).try_for_each(|part| match keep {
                 true => self.launch_scatter(gpu, &self.launch(gpu, range(part), KEPT), part, true),
                 false => self.execute_part(gpu, part),
