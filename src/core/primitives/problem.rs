@@ -77,6 +77,12 @@ pub trait Problem {
         None
     }
 
+    /// Why nothing at all can show this fault, although the oracle's output has more than the case's own result; `None`: the
+    /// certificate must.
+    fn uncertified(&self, _fault: Fault) -> Option<&'static str> {
+        None
+    }
+
     /// Names and values of columns that this primitive adds to a case's record, such as the class of a pattern.
     fn annotations(&self) -> Vec<(&'static str, Value)> {
         Vec::new()

@@ -122,6 +122,10 @@ impl Mutants<'_> {
         }
     }
 
+    fn problem(&self) -> Result<Box<dyn Problem>, Failure> {
+        primitives::problem(self.case).map_err(Failure::Failed)
+    }
+
     fn prepare(&self, fault: Option<Fault>) -> Result<Box<dyn Prepared>, Failure> {
         self.executor.prepare(self.case, fault, &Cancel::default())
     }
@@ -155,9 +159,8 @@ impl Mutants<'_> {
         if matches!(verdict, Verdict::Wrong { .. }) {
             return Ok(CaseOutcome::Passed);
         }
-        let problem = primitives::problem(self.case).map_err(Failure::Failed)?;
         let found = self.right_or_missed(fault, "the check of the last sample's output")?;
-        Ok(match (found, problem.unjudged(fault)) {
+        Ok(match (found, self.problem()?.unjudged(fault)) {
             (CaseOutcome::Wrong(_), Some(why)) => CaseOutcome::NotCertified(why.to_owned()),
             (found, _) => found,
         })
@@ -188,10 +191,11 @@ impl Mutants<'_> {
         let fault = if fault == Fault::LastSample { Fault::Null } else { fault };
         let mut prepared = self.prepare(Some(fault))?;
         let output = prepared.read_back()?;
-        Ok(match primitives::check(self.case, &prepared.resolved(), &output) {
-            Ok(()) => CaseOutcome::Right,
-            Err(_) => missed(what),
-        })
+        if primitives::check(self.case, &prepared.resolved(), &output).is_ok() {
+            return Ok(CaseOutcome::Right);
+        }
+        let why = self.problem()?.uncertified(fault).map(str::to_owned);
+        Ok(why.map_or_else(|| missed(what), CaseOutcome::NotCertified))
     }
 }
 
