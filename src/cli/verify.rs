@@ -1,23 +1,28 @@
 //! `scatterlab verify`.
 
+mod faults;
 mod outputs;
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueHint};
 
+use self::faults::Faults;
 use self::outputs::Outputs;
+use super::format::{Format, OF_TABLES, Output, one_of};
+use super::recipes::Source;
 use super::{CASES_FAILED, copies, out};
-use crate::case::Availability;
 use crate::case::gpus::{Count, Gpus, MOST};
-use crate::engine::verify::{Suite, Tally, suite, verify};
+use crate::case::{Availability, units};
+use crate::engine::verify::{Suite, Tally, joined, suite, verify};
 use crate::engine::{Executor, executors};
 use crate::primitives;
-use crate::recipe::plan::Plan;
+use crate::recipe::plan::{Overrides, Plan};
+use crate::recipe::shipped;
 
 /// Most wrong findings to print in full.
 const SHOWN: usize = 10;
@@ -33,9 +38,22 @@ pub struct VerifyArguments {
     /// Seed of the inputs; without it, a random seed is chosen and printed
     #[arg(long)]
     seed: Option<u64>,
-    /// Also run deliberately wrong kernels: each certificate must catch them
+    /// Also run deliberately wrong kernels: each certificate must catch them, unless the oracle computes the same
     #[arg(long)]
     mutants: bool,
+    /// Check the cases of these recipes, or of all shipped ones, as they are measured: of each computation the
+    /// largest size up to --largest, in an order by the seed
+    #[arg(long, value_delimiter = ',', value_name = "LIST", num_args = 0.., conflicts_with_all = ["small", "gpus"])]
+    recipes: Option<Vec<String>>,
+    /// With --recipes: largest arrays of a case
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = units::parse_bytes)]
+    largest: u64,
+    /// Begin no case of a suite after this time, such as 10min or 90s
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    max_time: Option<Duration>,
+    /// With --mutants: write what became of each fault, in each method of each primitive, to standard output
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(OF_TABLES), requires = "mutants")]
+    format: Option<Format>,
     /// Leave out the cases beyond 4 GiB
     #[arg(long)]
     small: bool,
@@ -58,6 +76,13 @@ fn primitive(name: &str) -> Result<String, String> {
     known.contains(&name).then(|| name.to_owned()).ok_or_else(unknown)
 }
 
+/// A time of 24 hours at most.
+fn time(text: &str) -> Result<Duration, String> {
+    let seconds = units::parse_seconds(text).map_err(|reason| reason.to_string())?;
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| (1..=86400).contains(&time.as_secs()));
+    time.ok_or_else(|| format!("{text} is not in 1s to 24h"))
+}
+
 /// Verifies the named backends, or all that are available, in this process.
 pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     if let Some(status) = copies::refused("verify") {
@@ -66,23 +91,49 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let chosen = chosen(&arguments.backend)?;
     arguments.gpus.map_or(Ok(()), |wanted| are_there(wanted, &chosen))?;
     let seed = arguments.seed.unwrap_or_else(random_seed);
+    let mut output = Output::open(arguments.format, 1)?;
     out::line(&format!("seed {seed}"));
     let mut outputs = arguments.outputs.as_deref().map(Outputs::create).transpose()?;
-    let mut wrong = 0;
+    let plans = arguments.recipes.as_deref().map(|names| planned(names, seed)).transpose()?;
+    let (mut wrong, mut faults) = (0, Faults::default());
     for executor in chosen {
         for part in suites(arguments, executor.backend()) {
-            let mut plan = suite(part, executor.backend(), arguments.gpus, seed)?;
+            let mut plan = match &plans {
+                Some(plans) => of_recipes(plans, executor.backend(), arguments.largest, seed)?,
+                None => suite(part, executor.backend(), arguments.gpus, seed)?,
+            };
             if !arguments.primitive.is_empty() {
                 plan.cases.retain(|case| arguments.primitive.contains(&case.primitive));
             }
             if let Some(size) = arguments.sample {
                 thin_out(&mut plan, size);
             }
-            wrong += verify_suite(part, &plan, executor.as_ref(), outputs.as_mut())?;
+            let checks = Checks { part, executor: executor.as_ref(), most_time: arguments.max_time };
+            wrong += checks.run(&plan, outputs.as_mut(), &mut faults)?;
         }
     }
     outputs.map_or(Ok(()), Outputs::end)?;
+    match (output.is_asked_for(), &plans) {
+        (true, _) => output.table(faults.table())?,
+        (false, Some(_)) if arguments.mutants => faults.lines().iter().for_each(|line| out::line(line)),
+        _ => {}
+    }
+    output.end()?;
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
+}
+
+/// The plans of these recipes, or of all that are shipped, with the seed.
+fn planned(names: &[String], seed: u64) -> anyhow::Result<Vec<Plan>> {
+    let all = || shipped::shipped().iter().map(|recipe| recipe.path.to_owned()).collect();
+    let names: Vec<String> = if names.is_empty() { all() } else { names.to_vec() };
+    let overrides = Overrides { set: vec![("seed".to_owned(), seed.to_string())], ..Overrides::default() };
+    names.iter().map(|name| Source::find(name)?.resolve(&overrides)).collect()
+}
+
+/// The cases of recipes on a backend.
+fn of_recipes(plans: &[Plan], backend: &str, largest: u64, seed: u64) -> anyhow::Result<Plan> {
+    let plan = joined(plans.iter().cloned(), backend, largest, seed);
+    plan.ok_or_else(|| anyhow!("no recipe to verify"))
 }
 
 fn random_seed() -> u64 {
@@ -127,6 +178,9 @@ fn are_there(wanted: u64, chosen: &[Box<dyn Executor>]) -> anyhow::Result<()> {
 
 /// Cases beyond 4 GiB run only on GPUs: a CPU would generate and certify for minutes.
 fn suites(arguments: &VerifyArguments, backend: &str) -> Vec<Suite> {
+    if arguments.recipes.is_some() {
+        return vec![Suite::Recipes { mutants: arguments.mutants }];
+    }
     let mut suites = vec![Suite::Small];
     if !arguments.small && backend == "cuda" {
         suites.push(Suite::Large);
@@ -143,28 +197,39 @@ fn thin_out(plan: &mut Plan, size: usize) {
     plan.cases.truncate(size);
 }
 
-fn verify_suite(
+/// The checks of a suite on a backend.
+struct Checks<'a> {
     part: Suite,
-    plan: &Plan,
-    executor: &dyn Executor,
-    mut outputs: Option<&mut Outputs>,
-) -> anyhow::Result<usize> {
-    let started = Instant::now();
-    let live = io::stderr().is_terminal();
-    let name = title(part);
-    let tally = verify(plan, part, executor, |number, checked| {
-        if let Some(outputs) = &mut outputs {
-            outputs.add(part, checked);
+    executor: &'a dyn Executor,
+    most_time: Option<Duration>,
+}
+
+impl Checks<'_> {
+    /// Checks the cases of a plan, and returns how many were wrong.
+    fn run(
+        &self,
+        plan: &Plan,
+        mut outputs: Option<&mut Outputs>,
+        faults: &mut Faults,
+    ) -> anyhow::Result<usize> {
+        let started = Instant::now();
+        let live = io::stderr().is_terminal();
+        let (name, backend) = (title(self.part), self.executor.backend());
+        let tally = verify(plan, self.part, self.executor, self.most_time, |number, checked| {
+            if let Some(outputs) = &mut outputs {
+                outputs.add(self.part, checked);
+            }
+            faults.add(checked);
+            if live && number % 16 == 0 {
+                out::progress(&format!("{backend} {name}: {number}/{}", plan.cases.len()));
+            }
+        })?;
+        if live {
+            out::progress("");
         }
-        if live && number % 16 == 0 {
-            out::progress(&format!("{} {name}: {number}/{}", executor.backend(), plan.cases.len()));
-        }
-    })?;
-    if live {
-        out::progress("");
+        report(backend, self.part, &tally, started);
+        Ok(tally.wrong.len())
     }
-    report(executor.backend(), part, &tally, started);
-    Ok(tally.wrong.len())
 }
 
 fn title(part: Suite) -> &'static str {
@@ -172,24 +237,36 @@ fn title(part: Suite) -> &'static str {
         Suite::Small => "against the oracle",
         Suite::Large => "beyond 4 GiB",
         Suite::Mutants => "mutants",
+        Suite::Recipes { .. } => "recipes",
     }
 }
 
 /// The words for a check that succeeds and for one that fails.
-fn words(part: Suite) -> (&'static str, &'static str) {
-    if part == Suite::Mutants { ("caught", "missed") } else { ("passed", "wrong") }
+fn words(fault: bool) -> (&'static str, &'static str) {
+    if fault { ("caught", "missed") } else { ("passed", "wrong") }
 }
 
 fn report(backend: &str, part: Suite, tally: &Tally, started: Instant) {
-    let (good, bad) = words(part);
+    let faults = matches!(part, Suite::Mutants | Suite::Recipes { mutants: true });
+    let (good, bad) = match part {
+        Suite::Recipes { mutants: true } => ("passed or caught", "wrong or missed"),
+        _ => words(faults),
+    };
+    let others = match faults {
+        true => format!(", {} right, {} not certified", tally.right, tally.not_certified),
+        false => String::new(),
+    };
     out::line(&format!(
-        "{backend} {}: {} {good}, {} n/a, {} {bad} ({:.1} s)",
+        "{backend} {}: {} {good}{others}, {} n/a, {} {bad} ({:.1} s)",
         title(part),
         tally.passed,
         tally.not_applicable,
         tally.wrong.len(),
         started.elapsed().as_secs_f64()
     ));
+    if tally.left > 0 {
+        out::line(&format!("  {} cases were left out when the time was over", tally.left));
+    }
     for (label, what) in tally.wrong.iter().take(SHOWN) {
         out::line(&format!("  {label}"));
         out::line(&format!("    {what}"));

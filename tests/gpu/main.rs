@@ -16,6 +16,7 @@ mod multisplits;
 mod pattern_ptx;
 mod pattern_walks;
 mod prove;
+mod recipes;
 mod scans;
 mod several;
 mod solvers;

@@ -92,7 +92,8 @@ impl Bench {
     }
 
     /// Against the oracle and the certificate, before and after being timed; then every
-    /// fault of `faults`. What is `n/a` is refused. A plain run takes a sample of the cases.
+    /// fault of `faults`, whose output the certificate accepts only if it is right. What is `n/a` is refused. A plain run
+    /// takes a sample of the cases.
     pub fn check(&mut self, primitive: &str, text: &str, seed: u64, faults: &[Fault]) {
         if !self.sample.takes(meets(primitive, text)) {
             return;
@@ -114,7 +115,11 @@ impl Bench {
         for &fault in faults {
             let mut wrong = self.prepare(&case, Some(fault)).expect("a faulty case");
             let verdict = wrong.certify(&Cancel::default()).expect("a verdict");
-            assert!(matches!(verdict, Verdict::Wrong { .. }), "{primitive} {text} {fault:?}: {verdict:?}");
+            if let Verdict::Certified { .. } = verdict {
+                let output = wrong.read_back().expect("output");
+                let agreed = primitives::problem(&case).expect("a case").check(&output);
+                assert_eq!(agreed, Ok(()), "{primitive} {text} {fault:?} is missed");
+            }
         }
     }
 }

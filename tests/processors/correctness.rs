@@ -147,13 +147,7 @@ fn gather_and_scatter_through_a_list_are_right() {
                     let tuples =
                         if tuples == 0 { String::new() } else { format!("tuples={}", below + tuples) };
                     let text = format!("tuple={tuple} index={index} {tuples} {method} {list} {backend}");
-                    let found = primitives::find(primitive).expect("registered");
-                    let found = found.case(&params(&text), 0);
-                    let detectable = |fault: &Fault| {
-                        !small && found.as_ref().is_ok_and(|case| case.fault_is_detectable(*fault))
-                    };
-                    let faults: Vec<Fault> = Fault::ELEMENTS.into_iter().filter(detectable).collect();
-                    bench.check(primitive, &text, turn as u64, &faults);
+                    bench.check(primitive, &text, turn as u64, &Fault::ELEMENTS);
                 }
             }
         }
@@ -245,12 +239,7 @@ fn primitives_compaction_are_right() {
                         _ => format!("element={element} trues={trues}"),
                     };
                     let text = format!("elements={n} {segments} {text} {backend}");
-                    let found = primitives::find(primitive).expect("registered");
-                    let found = found.case(&params(&text), 0);
-                    let detectable =
-                        |fault: &Fault| found.as_ref().is_ok_and(|case| case.fault_is_detectable(*fault));
-                    let faults: Vec<Fault> = Fault::ELEMENTS.into_iter().filter(detectable).collect();
-                    bench.check(primitive, &text, n + turn as u64, &faults);
+                    bench.check(primitive, &text, n + turn as u64, &Fault::ELEMENTS);
                 }
             }
         }

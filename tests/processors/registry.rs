@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use scatterlab::case::{Case, Fault};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
-use scatterlab::engine::verify::{Suite, suite, verify};
+use scatterlab::engine::verify::{CaseOutcome, Suite, faults, mutant, suite, verify};
 use scatterlab::primitives::{self, Primitive};
 use scatterlab::recipe::plan::Plan;
 use scatterlab_tests::sample::Sample;
@@ -51,12 +51,9 @@ fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Pla
     let mut some = Sample::of((own.len() / FEW).max(1));
     let mut takes = |case: &&Case| {
         let isa = case.params.text("backend.cpu.isa").unwrap_or_default().to_owned();
-        let problem = primitives::problem(case).expect("applicable");
-        // Which mistakes show takes long to tell of long patterns.
-        let faults = Fault::ALL.into_iter().map(|fault| (fault, format!("{fault:?} {isa}")));
-        let unmet = faults.filter(|(_, meets)| part == Suite::Mutants && !some.knows(meets));
-        let shown = unmet.filter(|(fault, _)| problem.shows(*fault)).map(|(_, meets)| meets);
-        let meets: Vec<String> = shown.chain([isa.clone()]).collect();
+        let faults = if part == Suite::Mutants { faults(case) } else { Vec::new() };
+        let faults = faults.into_iter().map(|fault| format!("{fault:?} {isa}"));
+        let meets: Vec<String> = faults.chain([isa.clone()]).collect();
         some.takes(meets)
     };
     let cases = own.into_iter().filter(|case| takes(case)).cloned().collect();
@@ -110,11 +107,30 @@ fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
                     assert_eq!(plan.cases, [], "{method} is n/a on processors");
                     continue;
                 }
-                let tally = verify(&plan, part, executor.as_ref(), |_, _| ()).expect("no device is lost");
+                let tally =
+                    verify(&plan, part, executor.as_ref(), None, |_, _| ()).expect("no device is lost");
                 let what = format!("{} {method} {} {part:?}", primitive.name(), executor.backend());
                 assert_eq!(tally.wrong, [], "{what}");
                 assert!(tally.passed > 0, "{what}: nothing was checked");
             }
+        }
+    });
+}
+
+/// Of each method some case, with each kernel that runs in place of it: none is left undefined.
+#[test]
+fn a_kernel_can_stand_in_for_every_method() {
+    let executor = CpuExecutor::cpu();
+    for_each_method(|primitive, method| {
+        if only_on_gpus(primitive, method) {
+            return;
+        }
+        let case = suited(Suite::Mutants, "cpu").own(primitive, method)[0];
+        for fault in Fault::ALL.into_iter().filter(|fault| fault.stands_in()) {
+            let outcome = mutant(case, fault, &executor).expect("no device is lost");
+            let known = matches!(outcome, CaseOutcome::Passed | CaseOutcome::Right);
+            assert!(known, "{} {method} with {fault:?}: {outcome:?}", primitive.name());
+            assert!(fault != Fault::Null || outcome == CaseOutcome::Passed, "{} {method}", primitive.name());
         }
     });
 }

@@ -16,4 +16,5 @@ mod resume;
 mod spatter;
 mod surroundings;
 mod terminal;
+mod verify;
 mod watch;

@@ -45,11 +45,6 @@ impl Sample {
         takes
     }
 
-    /// Whether a case that runs meets this.
-    pub fn knows(&self, met: &String) -> bool {
-        self.met.contains(met)
-    }
-
     /// How many cases run, past the capture of what tests print.
     pub fn tell(&self, suite: &str) {
         tell(suite, self.taken, self.offered);

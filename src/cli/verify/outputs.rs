@@ -66,14 +66,21 @@ fn columns<'a>() -> [CheckColumn<'a>; 10] {
         CheckColumn::new("case", NO_UNIT, |check| check.checked.case.id.clone()),
         CheckColumn::new("primitive", NO_UNIT, |check| check.checked.case.primitive.clone()),
         CheckColumn::new("label", NO_UNIT, |check| check.checked.label()),
-        CheckColumn::new("finding", NO_UNIT, |check| match (&check.checked.finding, words(check.part)) {
-            (CaseOutcome::Passed, (good, _)) => good,
-            (CaseOutcome::NotApplicable(_), _) => "n/a",
-            (CaseOutcome::Wrong(_), (_, bad)) => bad,
+        CheckColumn::new("finding", NO_UNIT, |check| {
+            let (good, bad) = words(check.checked.fault.is_some());
+            match &check.checked.finding {
+                CaseOutcome::Passed => good,
+                CaseOutcome::Right => "right",
+                CaseOutcome::NotCertified(_) => "not certified",
+                CaseOutcome::NotApplicable(_) => "n/a",
+                CaseOutcome::Wrong(_) => bad,
+            }
         }),
         CheckColumn::new("detail", NO_UNIT, |check| match &check.checked.finding {
-            CaseOutcome::Passed => None,
-            CaseOutcome::NotApplicable(why) | CaseOutcome::Wrong(why) => Some(why.clone()),
+            CaseOutcome::Passed | CaseOutcome::Right => None,
+            CaseOutcome::NotCertified(why) | CaseOutcome::NotApplicable(why) | CaseOutcome::Wrong(why) => {
+                Some(why.clone())
+            }
         }),
         CheckColumn::new("resolved", NO_UNIT, |check| {
             let resolved = check.checked.computed.as_ref()?.resolved.iter();
@@ -91,6 +98,7 @@ fn suite_name(part: Suite) -> &'static str {
         Suite::Small => "oracle",
         Suite::Large => "large",
         Suite::Mutants => "mutants",
+        Suite::Recipes { .. } => "recipes",
     }
 }
 
@@ -124,6 +132,11 @@ mod tests {
             (Suite::Mutants, of(Some(Fault::OffByOne), CaseOutcome::Passed, None)),
             (Suite::Large, of(None, CaseOutcome::NotApplicable("too large, here".into()), None)),
             (Suite::Mutants, of(Some(Fault::MissingTail), CaseOutcome::Wrong("it holds".into()), None)),
+            (Suite::Mutants, of(Some(Fault::Zeros), CaseOutcome::Right, None)),
+            (
+                Suite::Mutants,
+                of(Some(Fault::LastSample), CaseOutcome::NotCertified("it is gone".into()), None),
+            ),
         ]);
         let rows: Vec<&str> = table.lines().collect();
         let label = of(None, CaseOutcome::Passed, None).label();
@@ -138,6 +151,8 @@ mod tests {
         assert_eq!(rows[2], format!("{} with OffByOne,caught,,,,", head("mutants")));
         assert_eq!(rows[3], format!("{},n/a,\"too large, here\",,,", head("large")));
         assert_eq!(rows[4], format!("{} with MissingTail,missed,it holds,,,", head("mutants")));
+        assert_eq!(rows[5], format!("{} with Zeros,right,,,,", head("mutants")));
+        assert_eq!(rows[6], format!("{} with LastSample,not certified,it is gone,,,", head("mutants")));
     }
 
     #[test]

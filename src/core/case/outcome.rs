@@ -1,6 +1,7 @@
 //! Possible outcomes of a case: refusals, failures, the verdicts of certificates, and the injected faults that
 //! certificates must detect.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -85,11 +86,15 @@ pub enum Fault {
     Zeros,
     /// The execution that is judged copies its input to its output, after others that were right.
     Identity,
+    /// The execution that is judged leaves a part of each output as it was before, after others that were right.
+    LostPart,
+    /// No execution does anything, from the first one on.
+    Null,
 }
 
 impl Fault {
     /// All faults.
-    pub const ALL: [Fault; 10] = [
+    pub const ALL: [Fault; 12] = [
         Fault::OffByOne,
         Fault::MissingTail,
         Fault::WrongChunk,
@@ -100,16 +105,30 @@ impl Fault {
         Fault::StaleResult,
         Fault::Zeros,
         Fault::Identity,
+        Fault::LostPart,
+        Fault::Null,
     ];
 
     /// The faults in which elements every execution processes.
     pub const ELEMENTS: [Fault; 4] =
         [Fault::OffByOne, Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
 
-    /// True of kernels that run in place of a case's own: their output may be right by chance, as zeros are where the
-    /// input has only zeros.
+    /// True of kernels that run in place of a case's own, of any method of any primitive.
     pub fn stands_in(self) -> bool {
-        [Fault::Zeros, Fault::Identity].contains(&self)
+        [Fault::Zeros, Fault::Identity, Fault::LostPart, Fault::Null].contains(&self)
+    }
+
+    /// The elements of an array of `n` that [`Fault::LostPart`] leaves as they were: the eighth before the middle, one at
+    /// least.
+    pub fn lost_part(n: u64) -> Range<u64> {
+        let first = n / 8 * 3;
+        first..first + n.div_ceil(8)
+    }
+
+    /// True if the executions before the one that is judged are right.
+    pub fn comes_late(self) -> bool {
+        let late = [Fault::LastSample, Fault::StaleResult, Fault::LaterRound];
+        late.contains(&self) || self.stands_in() && self != Fault::Null
     }
 }
 

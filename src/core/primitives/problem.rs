@@ -29,6 +29,11 @@ pub trait Problem {
     /// Describes the first mistake.
     fn check(&self, output: &[u8]) -> Result<(), String>;
 
+    /// Bytes of host memory that the oracle examines, where that is more than the case's arrays.
+    fn examined(&self) -> u64 {
+        0
+    }
+
     /// True if the case's method is `auto`, so that it must be chosen before the case can run.
     fn open(&self) -> bool {
         false
@@ -61,35 +66,21 @@ pub trait Problem {
         None
     }
 
-    /// True if this injected fault makes the result wrong. It may not: if several elements are written to one
-    /// place, any of them is right there, so that a missing write is hidden by the others.
-    fn fault_is_detectable(&self, _fault: Fault) -> bool {
-        true
-    }
-
-    /// True if this fault in the elements also shows in the results of timed executions, without a certificate of its own.
-    fn fault_shows_in_output(&self, fault: Fault) -> bool {
-        self.fault_is_detectable(fault)
-    }
-
-    /// True if it shows that elements were visited in sequence which are to be visited in random order.
-    fn order_is_detectable(&self) -> bool {
+    /// True if the elements are visited in an order other than their sequence, which certificates then prove.
+    fn is_ordered(&self) -> bool {
         false
     }
 
-    /// True if a timed execution leaves anything that can be judged.
-    fn leaves_output(&self) -> bool {
-        true
+    /// Why what timed executions leave cannot show this fault; the certificate must, by executions of its own. `None`: it
+    /// must show.
+    fn unjudged(&self, _fault: Fault) -> Option<&'static str> {
+        None
     }
 
-    /// True if a certificate must find this fault.
-    fn shows(&self, fault: Fault) -> bool {
-        match fault {
-            Fault::SequentialOrder => self.order_is_detectable(),
-            Fault::LastSample | Fault::StaleResult | Fault::Zeros | Fault::Identity => self.leaves_output(),
-            Fault::LaterRound => Fault::ELEMENTS.iter().any(|fault| self.fault_shows_in_output(*fault)),
-            of_elements => self.fault_is_detectable(of_elements),
-        }
+    /// Why nothing at all can show this fault, although the oracle's output has more than the case's own result; `None`: the
+    /// certificate must.
+    fn uncertified(&self, _fault: Fault) -> Option<&'static str> {
+        None
     }
 
     /// Names and values of columns that this primitive adds to a case's record, such as the class of a pattern.

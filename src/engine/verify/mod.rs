@@ -1,20 +1,31 @@
 //! Self-verification: every primitive and method against its sequential oracle, and every certificate against
 //! correct and deliberately wrong implementations.
 
+mod mutants;
+mod recipes;
+
+use std::time::{Duration, Instant};
+
 use anyhow::Context;
 
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
-use crate::device::Prepared;
-use crate::engine::sampler::{Sampling, Undisturbed};
 use crate::engine::{Executor, output_sampling};
 use crate::primitives::{self, suites};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
+use mutants::{Mutants, Protocol};
+
+pub use recipes::joined;
 
 /// Result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseOutcome {
+    /// The result is right; of a fault, it was caught.
     Passed,
+    /// Nothing refuses a wrong kernel, and the oracle computes the same output.
+    Right,
+    /// Nothing that timed executions leave can show the fault, for this reason.
+    NotCertified(String),
     /// The case cannot run here.
     NotApplicable(String),
     /// The result is wrong, or a certificate missed a mistake.
@@ -24,8 +35,14 @@ pub enum CaseOutcome {
 /// Number of checks by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// Cases that are right, and faults that were caught.
     pub passed: usize,
+    /// Wrong kernels whose output is right.
+    pub right: usize,
+    pub not_certified: usize,
     pub not_applicable: usize,
+    /// Cases that were left out because the time was over.
+    pub left: usize,
     /// Label and error of each wrong case.
     pub wrong: Vec<(String, String)>,
 }
@@ -34,6 +51,8 @@ impl Tally {
     fn add(&mut self, checked: &Checked) {
         match &checked.finding {
             CaseOutcome::Passed => self.passed += 1,
+            CaseOutcome::Right => self.right += 1,
+            CaseOutcome::NotCertified(_) => self.not_certified += 1,
             CaseOutcome::NotApplicable(_) => self.not_applicable += 1,
             CaseOutcome::Wrong(what) => self.wrong.push((checked.label(), what.clone())),
         }
@@ -77,6 +96,31 @@ pub enum Suite {
     Large,
     /// Deliberately wrong implementations, which the certificate must detect.
     Mutants,
+    /// Cases of recipes, measured as they say and compared with the oracle, with or without wrong implementations.
+    Recipes { mutants: bool },
+}
+
+impl Suite {
+    /// What is executed before a case is judged.
+    fn protocol(self, plan: &Plan, case: &Case) -> Protocol {
+        let measure = plan.experiments.get(case.experiment).map(|experiment| experiment.measure);
+        match (self, measure) {
+            (Suite::Recipes { .. }, Some(measure)) => Protocol::Measured(measure),
+            _ => Protocol::Short,
+        }
+    }
+
+    /// The checks of a case: without a fault, and with each that exists.
+    fn faults(self, case: &Case, protocol: Protocol) -> Vec<Option<Fault>> {
+        let mutants = matches!(self, Suite::Mutants | Suite::Recipes { mutants: true });
+        let own = (self != Suite::Mutants || case.not_applicable.is_some()).then_some(None);
+        let faults = if mutants && case.not_applicable.is_none() {
+            mutants::faults(case, protocol)
+        } else {
+            Vec::new()
+        };
+        own.into_iter().chain(faults.into_iter().map(Some)).collect()
+    }
 }
 
 /// The plan of a suite for one backend. With `gpus`, cases run on that many GPUs, both with separate arrays and
@@ -103,7 +147,7 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
     match suite {
         Suite::Small => add_empty_twins(&mut plan),
         Suite::Mutants => plan.cases.retain(large_enough_to_be_wrong),
-        Suite::Large => {}
+        Suite::Large | Suite::Recipes { .. } => {}
     }
     Ok(plan)
 }
@@ -151,23 +195,29 @@ fn large_enough_to_be_wrong(case: &Case) -> bool {
     size.is_some_and(|n| (33..=1025).contains(&n))
 }
 
-/// Checks every case of a plan on one backend and reports each check with the number of its case.
-/// `Failure::Lost` ends the verification early, because nothing after it could be trusted.
+/// Checks every case of a plan on one backend and reports each check with the number of its case; after `most_time`, none is
+/// begun. `Failure::Lost` ends the verification early, because nothing after it could be trusted.
 pub fn verify(
     plan: &Plan,
     suite: Suite,
     executor: &dyn Executor,
+    most_time: Option<Duration>,
     mut tell: impl FnMut(usize, &Checked),
 ) -> Result<Tally, Failure> {
-    let mut tally = Tally::default();
+    let (mut tally, begun) = (Tally::default(), Instant::now());
     executor
         .compile_ahead(&plan.cases.iter().filter(|case| case.not_applicable.is_none()).collect::<Vec<_>>());
     for (number, case) in plan.cases.iter().enumerate() {
-        for fault in faults(case, suite) {
+        if most_time.is_some_and(|most| begun.elapsed() >= most) {
+            tally.left = plan.cases.len() - number;
+            break;
+        }
+        let protocol = suite.protocol(plan, case);
+        for fault in suite.faults(case, protocol) {
             let (finding, computed) = match (&case.not_applicable, fault) {
                 (Some(reason), _) => (CaseOutcome::NotApplicable(reason.clone()), None),
-                (None, Some(fault)) => (mutant(case, fault, executor)?, None),
-                (None, None) => check(case, suite, executor)?,
+                (None, Some(fault)) => (mutant_of(case, fault, protocol, executor)?, None),
+                (None, None) => check(case, suite, protocol, executor)?,
             };
             let checked = Checked { case, fault, finding, computed };
             tally.add(&checked);
@@ -175,16 +225,6 @@ pub fn verify(
         }
     }
     Ok(tally)
-}
-
-/// The faults to inject into a case; a single check without a fault if the case cannot run anyway.
-fn faults(case: &Case, suite: Suite) -> Vec<Option<Fault>> {
-    if suite != Suite::Mutants || case.not_applicable.is_some() {
-        return vec![None];
-    }
-    let problem = primitives::problem(case);
-    let shows = |fault: &Fault| problem.as_ref().is_ok_and(|problem| problem.shows(*fault));
-    Fault::ALL.into_iter().filter(shows).map(Some).collect()
 }
 
 /// `key=value …` and the seed; a long list of indices is replaced by its length.
@@ -204,22 +244,29 @@ fn short(value: &Value) -> String {
 fn check(
     case: &Case,
     suite: Suite,
+    protocol: Protocol,
     executor: &dyn Executor,
 ) -> Result<(CaseOutcome, Option<Computed>), Failure> {
     let mut computed = None;
     let outcome = (|| {
         let cancel = Cancel::default();
         let mut prepared = executor.prepare(case, None, &cancel)?;
-        prepared.sample(2)?;
-        prepared.clear(&cancel)?;
-        prepared.sample(2)?;
+        match protocol {
+            Protocol::Measured(_) => protocol.samples(prepared.as_mut(), executor, &cancel)?,
+            Protocol::Short => {
+                prepared.sample(2)?;
+                prepared.clear(&cancel)?;
+                prepared.sample(2)?;
+            }
+        }
         if let Some(Verdict::Wrong { mistake }) = output_sampling::wrong_output(prepared.as_mut(), &cancel)? {
             return Ok(CaseOutcome::Wrong(mistake));
         }
         if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {
             return Ok(CaseOutcome::Wrong(format!("certificate: {mistake}")));
         }
-        if suite == Suite::Large {
+        let recipes = matches!(suite, Suite::Recipes { .. });
+        if suite == Suite::Large || recipes && !mutants::is_examined(case) {
             return Ok(CaseOutcome::Passed);
         }
         let output = prepared.read_back()?;
@@ -233,61 +280,26 @@ fn check(
     Ok((finding(outcome)?, computed))
 }
 
-/// Injects a fault into a case, which its certificate must find.
+/// Injects a fault into a case of `verify`, and says what becomes of it.
 ///
 /// # Errors
 /// [`Failure::Lost`] and [`Failure::Cancelled`]; other failures are outcomes.
 pub fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<CaseOutcome, Failure> {
-    finding(judge(case, fault, executor).and_then(|verdict| {
-        let missed = matches!(verdict, Verdict::Certified { .. });
-        if missed && !(fault.stands_in() && is_right(case, fault, executor)?) {
-            return Ok(CaseOutcome::Wrong("the certificate holds for a wrong kernel".to_owned()));
-        }
-        Ok(CaseOutcome::Passed)
-    }))
+    mutant_of(case, fault, Protocol::Short, executor)
 }
 
-/// True if the kernel that stands in for the case's own computes what the sequential oracle does.
-fn is_right(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<bool, Failure> {
-    let mut prepared = executor.prepare(case, Some(fault), &Cancel::default())?;
-    let output = prepared.read_back()?;
-    Ok(primitives::check(case, &prepared.resolved(), &output).is_ok())
+/// The faults that [`mutant`] may inject into a case.
+pub fn faults(case: &Case) -> Vec<Fault> {
+    mutants::faults(case, Protocol::Short)
 }
 
-/// The verdict on a case with a fault. Rounds and their samples are those of a measurement, in small.
-///
-/// # Errors
-/// As for preparing, sampling and certifying a case.
-fn judge(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Verdict, Failure> {
-    let cancel = Cancel::default();
-    let prepare = |fault| executor.prepare(case, fault, &cancel);
-    let round = |mut prepared: Box<dyn Prepared>| {
-        let sampling = Sampling { batch: 1, count: 2, judged: true, evicts: None, cancel: &cancel };
-        sampling.take(prepared.as_mut(), &mut Undisturbed)?;
-        prepared.judge(&cancel)
-    };
-    match fault {
-        Fault::LastSample => round(prepare(Some(fault))?),
-        Fault::LaterRound => match round(prepare(None)?)? {
-            Verdict::Certified { .. } => {
-                let problem = primitives::problem(case).map_err(Failure::Failed)?;
-                let mut shown =
-                    Fault::ELEMENTS.into_iter().filter(|fault| problem.fault_shows_in_output(*fault));
-                round(prepare(shown.next())?)
-            }
-            wrong => Err(Failure::Failed(format!("the first round is already {wrong:?}"))),
-        },
-        _ => {
-            let mut prepared = prepare(Some(fault))?;
-            if fault == Fault::StaleResult || fault.stands_in() {
-                prepared.sample(1)?;
-            }
-            match prepared.certify(&cancel)? {
-                Verdict::Wrong { .. } if fault.stands_in() => round(prepare(Some(fault))?),
-                verdict => Ok(verdict),
-            }
-        }
-    }
+fn mutant_of(
+    case: &Case,
+    fault: Fault,
+    protocol: Protocol,
+    executor: &dyn Executor,
+) -> Result<CaseOutcome, Failure> {
+    finding(Mutants { case, protocol, executor }.outcome(fault))
 }
 
 /// A failure of one case is an outcome; a lost device is an error.
@@ -371,7 +383,7 @@ mod tests {
                 let wrong = matches!(checked.finding, CaseOutcome::Wrong(_));
                 told.push((number, checked.fault, wrong, checked.computed.is_some()));
             };
-            verify(&plan, part, &mock, tell).expect("not lost");
+            verify(&plan, part, &mock, None, tell).expect("not lost");
             told
         };
         // The mock computes nothing, which the oracle rejects.
@@ -388,12 +400,12 @@ mod tests {
         let mut plan = suite(Suite::Mutants, "cpu", None, 5).expect("suite");
         plan.cases.truncate(1);
         let wrong = Mock::new("cpu", |_| Script::Wrong);
-        let tally = verify(&plan, Suite::Small, &wrong, |_, _| ()).expect("not lost");
+        let tally = verify(&plan, Suite::Small, &wrong, None, |_, _| ()).expect("not lost");
         assert!(tally.wrong[0].1.starts_with("after the last sample: "), "{tally:?}");
-        let tally = verify(&plan, Suite::Mutants, &wrong, |_, _| ()).expect("not lost");
-        assert_eq!((tally.passed, tally.wrong.len()), (8, 1));
+        let tally = verify(&plan, Suite::Mutants, &wrong, None, |_, _| ()).expect("not lost");
+        assert_eq!((tally.passed, tally.wrong.len()), (10, 1));
         assert!(tally.wrong[0].1.starts_with("the first round is already "), "{tally:?}");
         let lost = Mock::new("cpu", |_| Script::Fails(Failure::Lost("gone".into())));
-        assert_eq!(verify(&plan, Suite::Small, &lost, |_, _| ()), Err(Failure::Lost("gone".into())));
+        assert_eq!(verify(&plan, Suite::Small, &lost, None, |_, _| ()), Err(Failure::Lost("gone".into())));
     }
 }

@@ -1,8 +1,10 @@
 //! Cases on the CPU pool: a primitive supplies a [`PoolJob`], which becomes a [`Prepared`]. The harness times,
 //! poisons, certifies and reads back.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::check::{fill, poison};
 use super::{Buffer, Isa, Pool, Worker, memory};
@@ -36,6 +38,26 @@ impl Context<'_> {
             Some(isa) if isa.present() => Ok(isa),
             Some(isa) => Err(Failure::NotApplicable(format!("this processor has no {isa}"))),
         }
+    }
+}
+
+/// An array that an execution reads.
+#[derive(Clone, Copy)]
+pub struct InputArray<'a> {
+    at: *const u8,
+    bytes: usize,
+    _array: PhantomData<&'a [u8]>,
+}
+
+impl<'a> From<&'a Buffer> for InputArray<'a> {
+    fn from(array: &'a Buffer) -> InputArray<'a> {
+        InputArray { at: array.ptr(), bytes: array.bytes(), _array: PhantomData }
+    }
+}
+
+impl<'a, T: Copy> From<&'a [T]> for InputArray<'a> {
+    fn from(array: &'a [T]) -> InputArray<'a> {
+        InputArray { at: array.as_ptr().cast(), bytes: size_of_val(array), _array: PhantomData }
     }
 }
 
@@ -90,8 +112,14 @@ pub trait PoolJob: Sync + Sized + 'static {
         outputs.try_for_each(|output| poison(pool, output.array, output.element, cancel))
     }
 
-    /// The array that [`Fault::Identity`] copies to the outputs; `None` if a case has no array as its input.
-    fn input(&self) -> Option<&Buffer> {
+    /// The words that an execution writes beside its arrays, such as sums.
+    fn words(&self) -> Vec<&AtomicU64> {
+        Vec::new()
+    }
+
+    /// The array that [`Fault::Identity`] copies to the outputs; `None` if a case has no array as its input, or computes
+    /// in place: then a copy changes nothing.
+    fn input(&self) -> Option<InputArray<'_>> {
         None
     }
 
@@ -192,44 +220,82 @@ impl<J: PoolJob> OnPool<J> {
     fn once(&self, cancel: &Cancel) -> Result<(), Failure> {
         self.job.rewind();
         self.job.clear(&self.pool, cancel)?;
+        let executes = || drop(self.pool.run(|worker| self.job.execute(worker)));
         match self.fault {
             Some(Fault::StaleResult) => {}
-            Some(fault) if fault.stands_in() => self.stand_in(fault, cancel)?,
-            _ => drop(self.pool.run(|worker| self.job.execute(worker))),
+            Some(fault) if fault.stands_in() => self.stand_in(fault, cancel, executes)?,
+            _ => executes(),
         }
         Ok(())
     }
 
-    /// Runs the kernel of a fault in place of the job's.
-    fn stand_in(&self, fault: Fault, cancel: &Cancel) -> Result<(), Failure> {
-        let outputs = self.job.outputs();
-        let input = self.job.input().filter(|_| fault == Fault::Identity);
-        if outputs.is_empty() || input.is_none() && fault == Fault::Identity {
-            return Err(Failure::NotApplicable("not a kernel from an array to an array".to_owned()));
+    /// Runs the kernel of a fault in place of the job's, which is executed by `executes`.
+    fn stand_in<T>(
+        &self,
+        fault: Fault,
+        cancel: &Cancel,
+        executes: impl FnOnce() -> T,
+    ) -> Result<(), Failure> {
+        match fault {
+            Fault::Zeros => self.store(None, cancel),
+            Fault::Identity => self.job.input().map_or(Ok(()), |input| self.store(Some(input), cancel)),
+            Fault::LostPart => {
+                let (arrays, words) = (self.parts(), self.job.words());
+                // The count beside an array is right.
+                let word = words.first().filter(|_| arrays.is_empty());
+                let before = word.map(|word| word.load(Relaxed));
+                executes();
+                word.zip(before).inspect(|(word, before)| word.store(*before, Relaxed));
+                for (output, (first, before)) in self.job.outputs().iter().zip(arrays) {
+                    let lost = first..first + before.len();
+                    // SAFETY: the workers are done, and so many bytes were read there.
+                    unsafe { output.array.write::<u8>(lost) }.copy_from_slice(&before);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        outputs.iter().try_for_each(|output| {
-            fill(&self.pool, output.array, output.element, 0, cancel)?;
-            let bytes = input.map_or(0, |input| input.bytes().min(output.array.bytes()));
+    }
+
+    /// Stores the beginning of an array in each output, and zeros behind it.
+    fn store(&self, input: Option<InputArray>, cancel: &Cancel) -> Result<(), Failure> {
+        for OutputArray { array, element, .. } in self.job.outputs() {
+            fill(&self.pool, array, element, 0, cancel)?;
+            let bytes = input.map_or(0, |input| input.bytes.min(array.bytes()));
             // SAFETY: the workers are done, and so many bytes are inside of both arrays, which are distinct.
-            input.inspect(|input| unsafe {
-                output.array.ptr::<u8>().copy_from_nonoverlapping(input.ptr::<u8>(), bytes);
-            });
-            Ok(())
-        })
+            input.inspect(|input| unsafe { array.ptr::<u8>().copy_from_nonoverlapping(input.at, bytes) });
+        }
+        let first = input.filter(|input| input.bytes >= 8);
+        // SAFETY: the workers are done, and the array has a word.
+        let first = first.map_or(0, |input| unsafe { input.at.cast::<u64>().read_unaligned() });
+        self.job.words().into_iter().for_each(|word| word.store(first, Relaxed));
+        Ok(())
+    }
+
+    /// What is lost of each output: where it begins, and its bytes.
+    fn parts(&self) -> Vec<(usize, Vec<u8>)> {
+        let part = |output: &OutputArray| {
+            let elements = Fault::lost_part((output.bytes / output.element) as u64);
+            let [first, end] = [elements.start, elements.end].map(|at| at as usize * output.element);
+            // SAFETY: the workers are done.
+            (first, unsafe { output.array.read::<u8>(first..end) }.to_vec())
+        };
+        self.job.outputs().iter().map(part).collect()
     }
 }
 
 impl<J: PoolJob> Prepared for OnPool<J> {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-        let batch = match self.fault.filter(|_| self.cleared) {
+        let time = |batch| self.pool.time(batch, |worker| self.job.execute(worker));
+        match self.fault.filter(|fault| self.cleared || !fault.comes_late()) {
             Some(fault) if fault.stands_in() => {
-                self.stand_in(fault, &Cancel::default())?;
-                0
+                let mut seconds = None;
+                self.stand_in(fault, &Cancel::default(), || seconds = Some(time(batch)))?;
+                Ok(seconds.unwrap_or_else(|| time(0)))
             }
-            Some(Fault::LastSample) => 0,
-            _ => batch,
-        };
-        Ok(self.pool.time(batch, |worker| self.job.execute(worker)))
+            Some(Fault::LastSample) => Ok(time(0)),
+            _ => Ok(time(batch)),
+        }
     }
 
     fn clear(&mut self, cancel: &Cancel) -> Result<(), Failure> {

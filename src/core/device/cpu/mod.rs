@@ -19,7 +19,7 @@ pub use buffer::{Buffer, POISON};
 pub use evict::Evictor;
 pub use isa::Isa;
 pub(crate) use isa::of_isa;
-pub use job::{CacheLineSlot, Context, OutputArray, PoolJob, PoolMethod, fence, on_pool};
+pub use job::{CacheLineSlot, Context, InputArray, OutputArray, PoolJob, PoolMethod, fence, on_pool};
 pub use pool::{Barrier, Blocks, Pool, Worker, part, pieces};
 
 use crate::case::units::fmt_size;

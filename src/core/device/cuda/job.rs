@@ -4,6 +4,8 @@
 //! poisons, certifies, reads back, counts memory, and injects faults.
 
 use super::{Arg, ComputeCapability, DeviceBuffer, DevicePtr, Gpu, KernelList, Plain};
+use std::ops::Range;
+
 use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::held_by;
 use crate::device::{Prepared, Stored};
@@ -100,6 +102,8 @@ trait Written {
     fn poison_element(&mut self, gpu: &Gpu, at: u64, bytes: u64) -> Result<(), Failure>;
     /// Copies the first `bytes` bytes to the host.
     fn read(&self, bytes: u64) -> Result<Vec<u8>, Failure>;
+    /// Copies whole elements back from the host.
+    fn write(&mut self, gpu: &Gpu, bytes: &[u8]) -> Result<(), Failure>;
 }
 
 impl<T: Plain> Written for DeviceBuffer<T> {
@@ -121,6 +125,13 @@ impl<T: Plain> Written for DeviceBuffer<T> {
 
     fn read(&self, bytes: u64) -> Result<Vec<u8>, Failure> {
         self.bytes_to_host(bytes)
+    }
+
+    fn write(&mut self, gpu: &Gpu, bytes: &[u8]) -> Result<(), Failure> {
+        let elements = bytes.chunks_exact(size_of::<T>());
+        // SAFETY: a chunk has the bytes of an element, and every bit pattern is valid for a `Plain` type.
+        let elements = elements.map(|element| unsafe { element.as_ptr().cast::<T>().read_unaligned() });
+        gpu.put(&elements.collect::<Vec<T>>(), self)
     }
 }
 
@@ -158,6 +169,17 @@ impl<'a> OutputArray<'a> {
     /// Only the first `count` elements belong to the output; the others are poisoned all the same.
     pub fn first(self, count: u64) -> OutputArray<'a> {
         OutputArray { bytes: self.element * count, ..self }
+    }
+
+    /// The number of elements that belong to the output.
+    fn elements(&self) -> u64 {
+        self.bytes.checked_div(self.element).unwrap_or(0)
+    }
+
+    /// What is lost, as bytes of the array.
+    fn lost(&self) -> Range<u64> {
+        let elements = Fault::lost_part(self.elements());
+        elements.start * self.element..elements.end * self.element
     }
 
     /// Makes a fault that reverts a store do so in this array instead of the first.
@@ -216,7 +238,8 @@ pub trait GpuJob: Sized + Send + 'static {
         self.outputs().into_iter().try_for_each(|output| output.array.fill(gpu, POISON32))
     }
 
-    /// The array that [`Fault::Identity`] copies to the outputs; `None` if a case has no array as its input.
+    /// The array that [`Fault::Identity`] copies to the outputs; `None` if a case has no array as its input, or computes
+    /// in place: then a copy changes nothing.
     fn input(&self) -> Option<InputArray> {
         None
     }
@@ -391,20 +414,49 @@ impl<J: GpuJob> OnGpu<J> {
         self.job.clear(&self.gpu)?;
         match self.fault {
             Some(Fault::StaleResult) => {}
-            Some(fault) if fault.stands_in() => self.stand_in(fault)?,
+            Some(fault) if fault.stands_in() => drop(self.stand_in(fault, 1)?),
             _ => self.job.execute(&self.gpu, &self.plan)?,
         }
         self.job.synchronize_others()
     }
 
-    /// Runs the kernel of a fault in place of the job's.
-    fn stand_in(&mut self, fault: Fault) -> Result<(), Failure> {
-        let input = self.job.input().filter(|_| fault == Fault::Identity && !self.several);
-        let outputs = self.job.outputs();
-        if outputs.is_empty() || input.is_none() && fault == Fault::Identity {
-            return Err(Failure::NotApplicable("not a kernel from an array to an array".to_owned()));
+    /// Runs the kernel of a fault in place of the job's; returns the seconds of as many executions, if it executes the
+    /// job's.
+    fn stand_in(&mut self, fault: Fault, batch: u32) -> Result<Option<f64>, Failure> {
+        match fault {
+            Fault::Zeros => self.store(None).map(|()| None),
+            // A copy between GPUs is no copy of bytes.
+            Fault::Identity => match self.job.input().filter(|_| !self.several) {
+                None => Ok(None),
+                input => self.store(input).map(|()| None),
+            },
+            Fault::LostPart => {
+                let outputs = self.job.outputs();
+                // The count beside an array is right.
+                let single = outputs.iter().all(|output| output.elements() < 2);
+                let loses = |output: &&OutputArray| single || output.elements() > 1;
+                let part = |output: &OutputArray| {
+                    let lost = output.lost();
+                    output.array.read(lost.end).map(|before| (lost, before))
+                };
+                let parts = outputs.iter().map(|output| Some(output).filter(loses).map(part).transpose());
+                let parts = parts.collect::<Result<Vec<_>, _>>()?;
+                let seconds = self.job.time(&self.gpu, &self.plan, batch)?;
+                self.job.synchronize_others()?;
+                for (output, part) in self.job.outputs().into_iter().zip(parts) {
+                    let Some((lost, before)) = part else { continue };
+                    let kept = output.array.read(lost.start)?;
+                    output.array.write(&self.gpu, &[&kept, &before[kept.len()..]].concat())?;
+                }
+                Ok(Some(seconds))
+            }
+            _ => Ok(None),
         }
-        outputs.into_iter().try_for_each(|output| {
+    }
+
+    /// Stores the beginning of an array in each output, and zeros behind it.
+    fn store(&mut self, input: Option<InputArray>) -> Result<(), Failure> {
+        self.job.outputs().into_iter().try_for_each(|output| {
             output.array.fill(&self.gpu, 0)?;
             input.map_or(Ok(()), |input| output.array.copy(&self.gpu, input))
         })
@@ -414,12 +466,12 @@ impl<J: GpuJob> OnGpu<J> {
 impl<J: GpuJob> Prepared for OnGpu<J> {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         self.sampled = true;
-        match self.fault.filter(|_| self.cleared) {
-            Some(fault) if fault.stands_in() => self.stand_in(fault)?,
-            Some(Fault::LastSample) => {}
-            _ => return self.job.time(&self.gpu, &self.plan, batch),
-        }
-        self.gpu.timed(&mut || Ok(()))
+        let seconds = match self.fault.filter(|fault| self.cleared || !fault.comes_late()) {
+            Some(fault) if fault.stands_in() => self.stand_in(fault, batch)?,
+            Some(Fault::LastSample) => None,
+            _ => Some(self.job.time(&self.gpu, &self.plan, batch)?),
+        };
+        seconds.map_or_else(|| self.gpu.timed(&mut || Ok(())), Ok)
     }
 
     /// Waits, so that no sample begins on any GPU before the poison is written.

@@ -103,6 +103,10 @@ impl GpuJob for Cg {
         [OutputArray::new(&mut self.report, 8), next].into_iter().chain(others).collect()
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.values))
+    }
+
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         let values = self.values.pointer_at(length(part.shift * self.spec.element() / 4)?)?;
         let system = System { values, first: part.first, count: part.count, ..self.system() };

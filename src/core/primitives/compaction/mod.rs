@@ -304,11 +304,6 @@ impl Problem for Spec {
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
     }
-
-    /// If nothing is kept, nothing is written, and no fault shows.
-    fn fault_is_detectable(&self, _fault: Fault) -> bool {
-        self.written() > 0
-    }
 }
 
 #[cfg(test)]
@@ -337,18 +332,6 @@ mod tests {
         let kind = if operation == Operation::Enumerate { "constant" } else { "random" };
         let key = if kind == "constant" { "segments.constant.length" } else { "segments.random.mean" };
         params.with("segments", Value::Text(kind.into())).with(key, Value::Int(mean))
-    }
-
-    #[test]
-    fn a_mistake_shows_where_something_is_written() {
-        let fault_is_detectable = |operation, trues: f64| {
-            let params = params(operation, 9, 0).with("trues", Value::Float(trues));
-            Spec::from_params(operation, &params, 1).expect("a case").fault_is_detectable(Fault::MissingTail)
-        };
-        assert!(
-            fault_is_detectable(Operation::Compact, 0.2) && !fault_is_detectable(Operation::Compact, 0.1)
-        );
-        assert!(fault_is_detectable(Operation::Split, 0.0));
     }
 
     fn refusal(operation: Operation, params: &Params) -> String {

@@ -13,7 +13,7 @@ pub mod prelude {
 
     pub use crate::case::{Cancel, Failure, Fault, Verdict};
     pub use crate::device::cpu::{
-        Buffer, Context, Isa, OutputArray, Pool, PoolJob, PoolMethod, Worker, part, pieces,
+        Buffer, Context, InputArray, Isa, OutputArray, Pool, PoolJob, PoolMethod, Worker, part, pieces,
     };
 }
 

@@ -16,7 +16,7 @@ pub use methods::Method;
 use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
 use crate::case::schema::{self, Kind, Param, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, sizes, variants, words};
-use crate::case::{BlockCost, Fault, Params, Refusal, Value, Walk, Work, params};
+use crate::case::{BlockCost, Params, Refusal, Value, Walk, Work, params};
 use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::inputs::permutation::{MAX_ELEMENTS, Permutation};
 use crate::inputs::zipf::{MAX_EXPONENT, Zipf};
@@ -364,10 +364,6 @@ impl Problem for Spec {
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         methods::costs(self).block_costs()
-    }
-
-    fn fault_is_detectable(&self, fault: Fault) -> bool {
-        user_indices::fault_is_detectable(self, fault)
     }
 
     fn walks(&self, most: u64, stored: IndexLookup) -> Result<Vec<Walk>, String> {

@@ -4,11 +4,10 @@
 //! R_in; `scatter: R_out[L[i]] = R_in[i]` has them the other way round. If several tuples of a scatter go to
 //! one place, each 8-byte word there comes from one of them; places that receive none stay untouched.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{COUNTING_CHUNKS, Kernel, Locations, Source, Spec, part};
-use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, params};
+use super::{COUNTING_CHUNKS, Locations, Source, Spec};
+use crate::case::{Failure, Params, Refusal, Value, Walk, params};
 use crate::inputs::arrays::{END, MAX_COUNT};
 use crate::inputs::mix::mix64;
 use crate::inputs::partitions;
@@ -137,22 +136,9 @@ pub fn checksum(locations: &[u64]) -> u64 {
     (0..).zip(locations).map(term).fold(0, u64::wrapping_add)
 }
 
-/// True if a fault of an implementation shows in the result. A tuple that a scatter leaves out may hide behind
-/// another tuple with the same destination, and a chunk that receives no tuple is not missed.
-pub(super) fn fault_is_detectable(spec: &Spec, fault: Fault) -> bool {
-    let Some(Given { list: Some(list), .. }) = &spec.user_indices else { return true };
-    let hidden = spec.kernel == Kernel::Scatter && repeats(list);
-    let (_, passes) = spec.method.segments_and_passes();
-    let missed = || list.iter().any(|&at| at >= part(passes - 1, passes, spec.tuples));
-    fault == Fault::OffByOne || (!hidden && (fault != Fault::WrongChunk || missed()))
-}
-
-fn repeats(list: &[u64]) -> bool {
-    list.iter().collect::<HashSet<_>>().len() < list.len()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Kernel;
     use super::*;
 
     fn params(list: &[u64]) -> Params {
@@ -199,21 +185,5 @@ mod tests {
         for (at, sum) in sums.iter().enumerate() {
             assert!(!sums[..at].contains(sum));
         }
-    }
-
-    #[test]
-    fn mistakes_that_hide_are_known() {
-        let shown = |kernel, list: &[u64], tuples, fault| {
-            let p = params(list)
-                .with("tuples", Value::Int(tuples))
-                .with("method", Value::Text("multipass".into()))
-                .with("method.multipass.passes", Value::Int(2));
-            fault_is_detectable(&spec(kernel, &p).expect("a case"), fault)
-        };
-        assert!(shown(Kernel::Gather, &[3, 3], 4, Fault::SkippedStore));
-        assert!(!shown(Kernel::Scatter, &[3, 3], 4, Fault::SkippedStore));
-        assert!(shown(Kernel::Scatter, &[3, 3], 4, Fault::OffByOne));
-        assert!(shown(Kernel::Scatter, &[3, 0], 4, Fault::WrongChunk));
-        assert!(!shown(Kernel::Scatter, &[3, 0], 40, Fault::WrongChunk));
     }
 }

@@ -123,10 +123,4 @@ impl Searches {
             if matches.is_empty() { "a miss".to_owned() } else { format!("one of records {matches:?}") };
         (!right).then(|| format!("search {q} has found {found:#x} instead of {wanted}"))
     }
-
-    /// Whether some of the first `n` searches has another result than the one after it.
-    pub fn differ_from_next(&self, n: u64) -> bool {
-        let result = |q| Some(self.number(q)).filter(|&number| number < ABSENT);
-        (0..n).any(|q| result(q) != result(q + 1))
-    }
 }

@@ -23,7 +23,7 @@ pub use values::real;
 
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters, words};
-use crate::case::{BlockCost, Fault, Params, Refusal, Work, params};
+use crate::case::{BlockCost, Params, Refusal, Work, params};
 use crate::inputs::zipf::MAX_EXPONENT;
 
 /// Bits of a value k · 2^-14 with k < 2^24, so that every value is an f32.
@@ -128,12 +128,6 @@ impl Problem for Spec {
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
     }
-
-    /// With an even number of values, a worker that counts its neighbour's values instead of its own counts
-    /// equally many, which may lie in the same bins.
-    fn fault_is_detectable(&self, fault: Fault) -> bool {
-        fault != Fault::WrongChunk || !self.elements.is_multiple_of(2)
-    }
 }
 
 #[cfg(test)]
@@ -162,16 +156,6 @@ mod tests {
         assert_eq!(stored.declared_bytes() - stored.effective_bytes, 2 * 16 * 64 * 4);
         let added = work("elements=1000000 bins=64 method=ballot");
         assert_eq!((added.effective_bytes, added.declared_bytes()), (4_000_000, 4_000_000 + 16 * 64 * 8));
-    }
-
-    #[test]
-    fn a_mistake_shows_where_it_changes_the_number_of_values() {
-        let fault_is_detectable = |n: u64| {
-            Fault::ELEMENTS
-                .map(|fault| self::spec(&format!("elements={n} bins=2")).fault_is_detectable(fault))
-        };
-        assert_eq!(fault_is_detectable(33), [true; 4]);
-        assert_eq!(fault_is_detectable(34), [true, true, false, true]);
     }
 
     fn refusal(words: &str) -> String {

@@ -21,8 +21,6 @@ pub use source::{LONGEST_LIST, LONGEST_PATTERN, Source};
 pub use spec::Spec;
 pub use starts::Starts;
 
-use std::collections::HashSet;
-
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::tuning::Tuning;
 use crate::case::work::{Access, Order, Pass, Work};
@@ -67,43 +65,39 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    /// A scatter that visits a word twice hides a missing store; a scatter that advances shows one at least if
-    /// its last iterations are missing.
-    fn fault_is_detectable(&self, fault: Fault) -> bool {
-        if self.method == Method::ReadOnly && self.based() && fault == Fault::WrongChunk {
-            // The neighbour's uses may read the same words.
-            return !self.starts().deltas().contains(&0);
-        }
-        if !self.kernel.scatters() || fault == Fault::OffByOne || writes_once(self) {
-            return true;
-        }
-        !self.based() && self.starts().total > 0 && fault != Fault::SkippedStore
+    fn examined(&self) -> u64 {
+        self.bytes_each().saturating_mul(self.count)
     }
 
-    /// On a GPU, a word of D may hold what any visit with its tile has gathered: also what the visit one word further
-    /// on has.
-    fn fault_shows_in_output(&self, fault: Fault) -> bool {
-        let deltas = self.starts().deltas();
-        let one_word_on = || deltas.contains(&1) && (self.wrap == 1 || deltas.len() > 1);
-        match self.backend.is_cuda() && !self.kernel.scatters() && self.method != Method::ReadOnly {
-            true => fault == Fault::OffByOne && !one_word_on(),
-            false => self.fault_is_detectable(fault),
-        }
-    }
-
-    fn order_is_detectable(&self) -> bool {
+    fn is_ordered(&self) -> bool {
         let moved = |starts: Starts| (0..self.count).any(|i| starts.at(i) != starts.of(i));
         self.shuffled && self.sides().into_iter().any(|(_, starts)| moved(starts))
     }
 
-    /// On GPUs, what a gather stores to the shared memory of its blocks is gone when they end, and a destination
-    /// larger than the bitmaps is judged part by part in executions of its own.
-    fn leaves_output(&self) -> bool {
-        match (self.backend.is_cuda(), self.kernel.scatters()) {
-            (true, true) => self.mapped_whole(),
-            (true, false) => self.method != Method::Direct,
-            (false, _) => true,
+    fn unjudged(&self, fault: Fault) -> Option<&'static str> {
+        let gathers = self.backend.is_cuda() && !self.kernel.scatters() && self.method != Method::ReadOnly;
+        if gathers && Fault::ELEMENTS.contains(&fault) {
+            let deltas = self.starts().deltas();
+            let one_word_on = deltas.contains(&1) && (self.wrap == 1 || deltas.len() > 1);
+            let hidden = fault != Fault::OffByOne || one_word_on;
+            return hidden.then_some("a word of D may hold what any visit with its tile has gathered");
         }
+        match self.kernel.scatters() {
+            _ if self.leaves_output() => None,
+            true => {
+                Some("a destination larger than the bitmaps is judged part by part, in executions of its own")
+            }
+            false => Some("what a gather stores to the shared memory of its blocks is gone when they end"),
+        }
+    }
+
+    /// The result of a read-only pattern is a sum; the oracle has the words of each use.
+    fn uncertified(&self, fault: Fault) -> Option<&'static str> {
+        let repeats = self.method == Method::ReadOnly && self.starts().deltas().contains(&0);
+        let hidden = repeats && fault == Fault::WrongChunk;
+        hidden.then_some(
+            "uses that start at one place read the same words, so that their sum does not tell them apart",
+        )
     }
 
     fn walks(&self, most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {
@@ -134,15 +128,21 @@ impl Problem for Spec {
     }
 }
 
+impl Spec {
+    /// True if a timed execution leaves what can be judged. On GPUs, what a gather stores to the shared memory of its blocks is
+    /// gone when they end, and a destination larger than the bitmaps is judged part by part in executions of its own.
+    pub fn leaves_output(&self) -> bool {
+        match (self.backend.is_cuda(), self.kernel.scatters()) {
+            (true, true) => self.mapped_whole(),
+            (true, false) => self.method != Method::Direct,
+            (false, _) => true,
+        }
+    }
+}
+
 /// The indices of all uses of a pattern, one use after another.
 fn uses(pattern: &[u64], starts: &Starts, count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(|i| starts.at(i)).flat_map(|start| pattern.iter().map(move |p| p + start))
-}
-
-/// Whether no word of a scatter's destination is written twice: O(count · P).
-fn writes_once(spec: &Spec) -> bool {
-    let mut seen = HashSet::new();
-    uses(&spec.applied(), &spec.starts(), spec.count).all(|word| seen.insert(word))
 }
 
 /// Entries of all index buffers.

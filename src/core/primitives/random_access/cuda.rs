@@ -209,6 +209,19 @@ impl GpuJob for RandomAccess {
         Ok(Verdict::of(mistake, self.spec.accesses))
     }
 
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        match self.spec.kernel {
+            Kernel::Read => vec![OutputArray::new(&mut self.partials, 8)],
+            Kernel::Write => {
+                vec![OutputArray::new(&mut self.array, self.spec.element).first(self.spec.elements())]
+            }
+        }
+    }
+
+    fn input(&self) -> Option<InputArray> {
+        (self.spec.kernel == Kernel::Read).then(|| InputArray::new(&self.array))
+    }
+
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
         if self.spec.kernel == Kernel::Read {
             return Ok(self.sum()?.to_le_bytes().to_vec());

@@ -25,12 +25,9 @@ use super::Range;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{bytes, choice, count, parameters, sizes, words};
 use crate::case::work::{Access, Concurrency, Order, Pass, Work};
-use crate::case::{Fault, Params, Refusal};
+use crate::case::{Params, Refusal};
 use crate::inputs::Scramble;
 use crate::inputs::mix::{word32, word64};
-
-/// Chains of at least this many elements have a different sum if they begin elsewhere.
-const LONG_CHAIN: u64 = 1024;
 
 /// What untouched words hold.
 const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
@@ -223,18 +220,7 @@ impl Problem for Spec {
         oracle::check(self, output)
     }
 
-    /// Once elements are visited again, an access that is omitted, or repeated in place of another, hides
-    /// behind other accesses to the same element. A chain through a handful of elements visits the same
-    /// elements wherever it begins.
-    fn fault_is_detectable(&self, fault: Fault) -> bool {
-        match (fault, self.method) {
-            (Fault::OffByOne, Method::Direct) => true,
-            (Fault::OffByOne, Method::Chained) => self.elements() >= LONG_CHAIN,
-            _ => self.accesses <= self.elements(),
-        }
-    }
-
-    fn order_is_detectable(&self) -> bool {
+    fn is_ordered(&self) -> bool {
         self.differs_from_sequence()
     }
 }
@@ -267,19 +253,6 @@ mod tests {
         let work = Spec::from_params(&chained, 1).expect("a case").work();
         assert_eq!(work.passes[0].accesses[0].concurrency, Concurrency::Chained);
         assert_eq!((work.effective_bytes, work.footprint), (2400, 1 << 20));
-    }
-
-    #[test]
-    fn a_mistake_shows_where_each_element_comes_once() {
-        let fault_is_detectable = |accesses| {
-            Fault::ELEMENTS.map(|fault| {
-                Spec::from_params(&params("read", 64, accesses, 8), 1)
-                    .expect("a case")
-                    .fault_is_detectable(fault)
-            })
-        };
-        assert_eq!(fault_is_detectable(8), [true; 4]);
-        assert_eq!(fault_is_detectable(9), [true, false, false, false]);
     }
 
     fn spec(footprint: u64, accesses: u64, element: u64) -> Result<Spec, Refusal> {

@@ -22,7 +22,7 @@ pub mod cuda;
 use super::oracle;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
-use crate::case::{Access, Fault, Params, Refusal, Work, params};
+use crate::case::{Access, Params, Refusal, Work, params};
 use crate::inputs::mix::word64;
 
 words! {
@@ -119,20 +119,6 @@ impl Problem for Spec {
         let expected = self.joined((0..self.elements).map(|i| self.term(i)));
         let found = oracle::words(output, self.element()).next().unwrap_or_default();
         self.mistake(found, expected).map_or(Ok(()), Err)
-    }
-
-    /// A fault shows if it affects a term that decides the result: any term of a sum of numbers, otherwise the
-    /// planted one. A worker that takes its neighbour's part leaves out at least the last element.
-    fn fault_is_detectable(&self, fault: Fault) -> bool {
-        match (self.contents, self.operator, fault) {
-            (Contents::Zeros, ..) => false,
-            (Contents::Numbers, Operator::Sum, _) | (Contents::Numbers, _, Fault::OffByOne) => true,
-            (.., Fault::OffByOne) => self.planted() == 0,
-            (.., Fault::SkippedStore) => self.planted() == self.elements / 2,
-            (.., Fault::MissingTail | Fault::WrongChunk) => self.planted() + 1 == self.elements,
-            // Not of elements.
-            _ => false,
-        }
     }
 }
 

@@ -35,7 +35,7 @@ use super::tridiagonal::Layout;
 use super::tridiagonal::tiles::{Levels, TileKernel, Tiles, of_tiles};
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters};
-use crate::case::{Access, BlockCost, Fault, Params, Pass, Refusal, Value, Work, params};
+use crate::case::{Access, BlockCost, Params, Pass, Refusal, Value, Work, params};
 
 /// Most cells along a side.
 const MOST: u64 = 1 << 16;
@@ -149,15 +149,6 @@ impl Problem for Spec {
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
     }
-
-    /// Water at rest stays so, whatever is left out.
-    fn fault_is_detectable(&self, _fault: Fault) -> bool {
-        self.moves()
-    }
-
-    fn leaves_output(&self) -> bool {
-        self.moves()
-    }
 }
 
 /// The lines of a direction, and how a GPU divides them.
@@ -241,15 +232,6 @@ impl Spec {
     pub fn scratch(&self) -> u64 {
         let of = |sweep: Sweep| Levels(vec![sweep.tiles]).scratch(sweep.lines);
         self.sweeps().map(of).into_iter().max().unwrap_or(0)
-    }
-
-    /// True if anything moves: not all heights are the same. But for a drop, those of a column are.
-    fn moves(&self) -> bool {
-        match self.scene {
-            _ if (self.amplitude as f32) < f32::MIN_POSITIVE || self.courant == 0.0 => false,
-            Scene::Drop => self.cells() > 1,
-            _ => (1..self.columns).any(|column| self.height(column, 0) != self.height(0, 0)),
-        }
     }
 
     /// The largest difference that rounding to f32 makes to heights of this size, and to their changes: a flow is κ times the depth

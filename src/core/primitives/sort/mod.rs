@@ -25,7 +25,7 @@ pub use methods::Method;
 use super::multisplit::Values;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{choice, count, count_or, float, parameters, words};
-use crate::case::{BlockCost, Fault, Params, Ranking, Refusal, SpeedOfLight, Value, Work};
+use crate::case::{BlockCost, Params, Ranking, Refusal, SpeedOfLight, Value, Work};
 use crate::inputs::zipf::MAX_EXPONENT;
 use keys::Digits;
 use keys::Keys;
@@ -197,12 +197,6 @@ impl Problem for Spec {
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
-    }
-
-    /// Without values, equal keys stand for each other: a part in place of its neighbour does not show.
-    fn fault_is_detectable(&self, fault: Fault) -> bool {
-        let equal = matches!(self.distribution, Distribution::Equal | Distribution::Few { distinct: 1 });
-        self.keys > 0 && !(fault == Fault::WrongChunk && equal && self.value() == 0)
     }
 }
 

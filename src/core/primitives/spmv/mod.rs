@@ -30,7 +30,7 @@ use std::sync::Arc;
 use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::work::Pass;
-use crate::case::{BlockCost, Failure, Fault, Params, Refusal, Value, Work, params};
+use crate::case::{BlockCost, Failure, Params, Refusal, Value, Work, params};
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Positions, Shape, small_integer};
 
 words! {
@@ -277,14 +277,6 @@ impl Problem for Spec {
             }
         };
         all.map(Some).map_err(|error| error.to_string())
-    }
-
-    /// Products with the next element of x are wrong wherever there are any.
-    fn fault_is_detectable(&self, fault: Fault) -> bool {
-        match fault {
-            Fault::OffByOne => self.shape.entries > 0,
-            _ => self.shape.rows > 0,
-        }
     }
 }
 

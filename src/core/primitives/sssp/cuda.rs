@@ -142,6 +142,10 @@ impl GpuJob for Sssp {
         vec![OutputArray::new(&mut self.distances, 4).first(self.spec.vertices)]
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.arcs))
+    }
+
     fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
         let n = self.spec.vertices;
         if n == 0 {

@@ -106,7 +106,10 @@ impl GpuJob for Stream {
     }
 
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
-        self.destination.iter_mut().map(|array| OutputArray::new(array, 8)).collect()
+        match &mut self.destination {
+            Some(destination) => vec![OutputArray::new(destination, 8)],
+            None => vec![OutputArray::new(&mut self.partials, 8)],
+        }
     }
 
     fn input(&self) -> Option<InputArray> {

@@ -38,7 +38,7 @@ pub use methods::Method;
 use super::real::Real;
 use super::{Definition, Primitive, Problem};
 use crate::case::table::{count, parameters, words};
-use crate::case::{BlockCost, Fault, Params, Refusal, Value, Work, params};
+use crate::case::{BlockCost, Params, Refusal, Value, Work, params};
 use crate::inputs::mix::word64;
 
 /// Most rows of all systems together.
@@ -127,11 +127,6 @@ impl Problem for Spec {
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
         oracle::check(self, output)
-    }
-
-    /// If the only system has no solution by elimination, no output is wrong.
-    fn fault_is_detectable(&self, _fault: Fault) -> bool {
-        self.planted().is_none() || self.systems > 1
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {

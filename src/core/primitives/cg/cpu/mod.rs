@@ -68,6 +68,10 @@ impl PoolJob for Cg {
         vec![OutputArray::new(&self.report, 8), vector(next), vector(x).first(0), vector(&self.z).first(0)]
     }
 
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.values).into())
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let sums = for_type!(self.spec.ty, T => self.sums::<T>(pool, cancel));
         Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), sums?), self.spec.n()))

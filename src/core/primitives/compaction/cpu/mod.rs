@@ -8,7 +8,7 @@
 mod certificate;
 pub mod kernels;
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::inputs::Inputs;
 use super::{Operation, Spec, work};
@@ -284,8 +284,12 @@ impl PoolJob for Compaction {
         [&self.output, &self.beside].map(|array| OutputArray::new(array, 4)).into()
     }
 
-    fn input(&self) -> Option<&Buffer> {
-        Some(&self.input)
+    fn words(&self) -> Vec<&AtomicU64> {
+        vec![&self.number.0]
+    }
+
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.input).into())
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

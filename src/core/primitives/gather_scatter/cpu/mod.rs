@@ -84,8 +84,8 @@ impl PoolJob for GatherScatter {
         vec![OutputArray::new(&self.to, self.spec.tuple)]
     }
 
-    fn input(&self) -> Option<&Buffer> {
-        Some(&self.from)
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.from).into())
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

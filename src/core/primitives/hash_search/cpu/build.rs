@@ -50,6 +50,10 @@ impl PoolJob for HashBuild {
         vec![OutputArray::new(self.table.slots(), 8)]
     }
 
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.input).into())
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let seen = Bitmap::new(self.records.count as usize)?;
         let slots = check::find(pool, self.table.all(), cancel, |mut block| {

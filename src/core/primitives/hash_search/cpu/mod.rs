@@ -129,6 +129,10 @@ impl PoolJob for HashSearch {
         vec![OutputArray::new(beside, 4), OutputArray::new(between, 4).first(0), out]
     }
 
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.keys.keys).into())
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let numbered = self.results.form == Form::Numbered;
         let seen = Bitmap::new(if numbered { self.keys.n } else { 0 })?;

@@ -91,6 +91,10 @@ impl GpuJob for HashBuild {
         vec![OutputArray::new(&mut self.table.slots, 8)]
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.input[0]))
+    }
+
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (slots, count) = (self.table.layout.all_slots(), self.records.count);
         let finding = find(gpu, |report| {

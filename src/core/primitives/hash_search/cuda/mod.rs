@@ -144,6 +144,10 @@ impl GpuJob for HashSearch {
         Ok(Verdict::of(finding.unchecked(n, "searches").or_else(|| finding.mistake("out")), n))
     }
 
+    fn input(&self) -> Option<InputArray> {
+        Some(InputArray::new(&self.keys.keys))
+    }
+
     fn outputs(&mut self) -> Vec<OutputArray<'_>> {
         let found = (self.spec.form() == Form::Matches).then(|| self.found());
         let [beside, between] = [&mut self.beside, &mut self.between].map(|array| OutputArray::new(array, 4));

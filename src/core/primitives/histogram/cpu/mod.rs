@@ -179,8 +179,8 @@ impl PoolJob for Histogram {
         vec![OutputArray::new(&self.counts, 8)]
     }
 
-    fn input(&self) -> Option<&Buffer> {
-        Some(&self.input)
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.input).into())
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -133,8 +133,8 @@ impl PoolJob for Multisplit {
         outputs
     }
 
-    fn input(&self) -> Option<&Buffer> {
-        Some(&self.input.keys)
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.input.keys).into())
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -7,11 +7,11 @@
 mod certify;
 pub mod kernels;
 
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::case::IndexPattern;
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Blocks, CacheLineSlot};
+use crate::device::cpu::{Blocks, CacheLineSlot, POISON};
 use crate::inputs::mix::word64;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::pattern::spec::{Kernel, Method};
@@ -148,12 +148,47 @@ impl Patterns {
     /// Executes this worker's share of the uses `window`, keeping everything in `kept`, whose first tile
     /// belongs to the window's first use.
     fn keep(&self, worker: Worker, window: &Range<usize>, kept: &Buffer) {
-        for piece in pieces(window.len(), 1, worker, self.fault) {
+        let stands_in = self.fault.filter(|fault| fault.stands_in());
+        let executes = stands_in.is_none_or(|fault| fault == Fault::LostPart);
+        let pieces = pieces(window.len(), 1, worker, self.fault);
+        for piece in pieces.into_iter().filter(|_| executes) {
             let range = window.start + piece.start..window.start + piece.end;
             let dense = kept.ptr::<u64>().wrapping_add(piece.start * self.length());
             // SAFETY: as in `execute`; the tiles of different workers are disjoint. There are more tiles than
             // uses, so the kernel never returns to the first tile.
             unsafe { (self.keeping)(&self.launch(&range, dense, 0, window.len() + 1)) };
+        }
+        if let Some(fault) = stands_in {
+            worker.meet();
+            if worker.index == 0 {
+                self.keep_instead(fault, window, kept);
+            }
+            worker.meet();
+        }
+    }
+
+    /// Keeps what the kernel of a fault does that runs in place of the case's own. A copy of S to the tiles of D is one to
+    /// the kept tile of each use.
+    fn keep_instead(&self, fault: Fault, window: &Range<usize>, kept: &Buffer) {
+        let scatters = self.spec.kernel.scatters();
+        let to = if scatters { self.destination() } else { kept };
+        // SAFETY: the other workers wait.
+        let to = unsafe { to.write::<u64>(0..to.holds::<u64>()) };
+        let from = if scatters && self.spec.kernel != Kernel::Gs { kept } else { &self.sparse };
+        // SAFETY: nobody writes what is read, which is another array.
+        let from = unsafe { from.read::<u64>(0..from.holds::<u64>()) };
+        let tiles = self.spec.wrap as usize * self.length();
+        let place = |k: usize| if scatters { k } else { (window.start * self.length() + k) % tiles };
+        match fault {
+            Fault::Zeros => to.fill(0),
+            Fault::Identity => {
+                (0..).zip(to).for_each(|(k, word)| *word = from.get(place(k)).copied().unwrap_or(0));
+            }
+            Fault::LostPart => {
+                let lost = Fault::lost_part(to.len() as u64);
+                to[lost.start as usize..lost.end as usize].fill(POISON);
+            }
+            _ => {}
         }
     }
 
@@ -234,6 +269,29 @@ impl PoolJob for Patterns {
             (false, Method::ReadOnly) => Ok(()),
             (false, _) => self.dense.iter().try_for_each(|dense| poison(pool, dense, 8, cancel)),
         }
+    }
+
+    /// Of a gather, the first tile of the first worker's dense side, which its first use writes, is what can be lost.
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => vec![OutputArray::new(self.destination(), 8)],
+            (false, Method::ReadOnly) => Vec::new(),
+            (false, _) => {
+                let tile = |worker| if worker == 0 { self.length() as u64 } else { 0 };
+                let dense = self.dense.iter().enumerate();
+                dense.map(|(worker, dense)| OutputArray::new(dense, 8).first(tile(worker))).collect()
+            }
+        }
+    }
+
+    fn words(&self) -> Vec<&AtomicU64> {
+        let folds = self.folds.iter().map(|fold| &fold.0);
+        folds.filter(|_| self.spec.method == Method::ReadOnly).collect()
+    }
+
+    fn input(&self) -> Option<InputArray<'_>> {
+        let dense = self.spec.kernel.scatters() && self.spec.kernel != Kernel::Gs;
+        if dense { self.dense.first().map(InputArray::from) } else { Some((&self.sparse).into()) }
     }
 
     fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {

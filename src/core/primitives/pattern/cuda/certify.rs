@@ -17,7 +17,6 @@
 use super::{Launch, Patterns};
 use crate::device::cuda::POISON32;
 use crate::inputs::mix::key64;
-use crate::primitives::Problem;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::SINGLE;
@@ -320,8 +319,8 @@ pub fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
 /// equal to `largest`, the largest entry.
 pub fn replaced(spec: &Spec, fault: Option<Fault>, largest: u64) -> Option<(u64, u64)> {
     let hidden = spec.kernel.scatters() && (spec.based() || spec.starts().total == 0);
-    let wrong = fault.is_some_and(|fault| fault != Fault::OffByOne);
-    (hidden && wrong).then(|| (largest, beside(spec, largest)))
+    let left_out = [Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
+    (hidden && fault.is_some_and(|fault| left_out.contains(&fault))).then(|| (largest, beside(spec, largest)))
 }
 
 /// A neighbouring index: the guard behind the array, unless the index type cannot hold it.

@@ -12,7 +12,7 @@ use crate::primitives::Range;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::cuda::{Fill, words32};
 use crate::primitives::pattern::choice;
-use crate::primitives::pattern::spec::{Kernel, Method, Spec};
+use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::{Dense, KEPT, Shape, Steps, Walk};
 use starts::Array;
 
@@ -91,6 +91,7 @@ pub struct Patterns {
     dense: Option<Dense>,
     /// The launches of an execution.
     plan: LaunchPlan,
+    fault: Option<Fault>,
     /// p, or q and p; for gs p_s.
     pattern: Pattern,
     /// The pattern executed instead by a deliberately wrong implementation.
@@ -206,6 +207,7 @@ impl GpuJob for Patterns {
             steps,
             dense,
             plan: Self::plan(&spec, setup.fault),
+            fault: setup.fault,
             pattern: applied(None)?,
             wrong_pattern: replace.map(|replace| applied(Some(replace))).transpose()?,
             sparse: sparse(gpu, &spec, &kernels)?,
@@ -237,6 +239,21 @@ impl GpuJob for Patterns {
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {
         self.execute_part(gpu, part)
+    }
+
+    /// Of a gather, what its blocks have in shared memory is none of these.
+    fn outputs(&mut self) -> Vec<OutputArray<'_>> {
+        let words = self.spec.sparse_words();
+        match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => vec![OutputArray::new(&mut self.sparse, 8).first(words)],
+            (false, Method::ReadOnly) => vec![OutputArray::new(&mut self.partials, 8)],
+            (false, _) => self.shared.iter_mut().map(|shared| OutputArray::new(shared, 8)).collect(),
+        }
+    }
+
+    /// A scatter makes its words up, and what a copy of S to D leaves of each use is not defined.
+    fn input(&self) -> Option<InputArray> {
+        self.source.as_ref().map(|(_, source)| InputArray::new(source))
     }
 
     fn prove(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
@@ -376,19 +393,48 @@ impl Patterns {
     /// Queues the gather of a window's iterations that keeps every word: that of (i, j) at (i − window.first)·P
     /// + j.
     fn keep(&self, gpu: &Gpu, kept: &DeviceBuffer<u64>, window: Range) -> Result<(), Failure> {
-        self.parts(window).try_for_each(|part| {
-            let to = kept.pointer_at(length((part.first - window.first) * self.spec.length())?)?;
-            let (launch, base) = (self.launch(gpu, range(part), KEPT), self.base(part)?);
-            launch.start(gpu, &self.kernels.gather_keep, args![launch.walk, self.executed(), base, to])
+        self.unless_replaced(gpu, kept, window.count * self.spec.length(), || {
+            self.parts(window).try_for_each(|part| {
+                let to = kept.pointer_at(length((part.first - window.first) * self.spec.length())?)?;
+                let (launch, base) = (self.launch(gpu, range(part), KEPT), self.base(part)?);
+                launch.start(gpu, &self.kernels.gather_keep, args![launch.walk, self.executed(), base, to])
+            })
         })
+    }
+
+    /// Runs an instantiation that keeps everything in `words` words, unless a fault runs in place of it.
+    fn unless_replaced(
+        &self,
+        gpu: &Gpu,
+        to: &DeviceBuffer<u64>,
+        words: u64,
+        runs: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let fill = |word, places: std::ops::Range<u64>| {
+            let at = to.pointer_at(length(places.start)?)?;
+            self.kernels.fill.constant(gpu, at, word, places.end - places.start)
+        };
+        match self.fault.filter(|fault| fault.stands_in()) {
+            None => runs(),
+            Some(Fault::Zeros) => fill(0, 0..words),
+            Some(Fault::Identity) if self.source.is_some() => {
+                let copied = words.min(self.spec.source_words());
+                fill(0, copied..words)?;
+                self.kernels.fill.words64(gpu, to.pointer(), self.spec.seed, copied)
+            }
+            Some(Fault::LostPart) => runs().and_then(|()| fill(POISON, Fault::lost_part(words))),
+            Some(_) => Ok(()),
+        }
     }
 
     /// Queues the scatter or gs of a window's iterations; `keep` selects the instantiation with a distinct word
     /// for each (i, j).
     fn scatter(&self, gpu: &Gpu, window: Range, keep: bool) -> Result<(), Failure> {
-        self.parts(window).try_for_each(|part| match keep {
-            true => self.launch_scatter(gpu, &self.launch(gpu, range(part), KEPT), part, true),
-            false => self.execute_part(gpu, part),
+        self.unless_replaced(gpu, &self.sparse, self.spec.sparse_words(), || {
+            self.parts(window).try_for_each(|part| match keep {
+                true => self.launch_scatter(gpu, &self.launch(gpu, range(part), KEPT), part, true),
+                false => self.execute_part(gpu, part),
+            })
         })
     }
 }

@@ -223,6 +223,21 @@ impl PoolJob for RandomAccess {
         }
     }
 
+    fn outputs(&self) -> Vec<OutputArray<'_>> {
+        let written =
+            (self.spec.kernel == Kernel::Write).then(|| OutputArray::new(&self.array, self.spec.element));
+        written.into_iter().collect()
+    }
+
+    fn words(&self) -> Vec<&AtomicU64> {
+        let slots = self.sums.iter().chain(&self.folds).map(|slot| &slot.0);
+        slots.filter(|_| self.spec.kernel == Kernel::Read).collect()
+    }
+
+    fn input(&self) -> Option<InputArray<'_>> {
+        (self.spec.kernel == Kernel::Read).then(|| (&self.array).into())
+    }
+
     fn rewind(&self) {
         self.executed.iter().for_each(|slot| slot.0.store(0, Ordering::Relaxed));
     }

@@ -3,7 +3,7 @@
 
 pub mod kernels;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Spec;
 use crate::device::cpu::{CacheLineSlot, POISON};
@@ -67,6 +67,14 @@ impl PoolJob for Reduce {
     fn clear(&self, _pool: &Pool, _cancel: &Cancel) -> Result<(), Failure> {
         self.all.0.store(POISON, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn words(&self) -> Vec<&AtomicU64> {
+        vec![&self.all.0]
+    }
+
+    fn input(&self) -> Option<InputArray<'_>> {
+        self.arrays.first().map(InputArray::from)
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

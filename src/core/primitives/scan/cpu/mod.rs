@@ -283,8 +283,8 @@ impl PoolJob for Scan {
         vec![OutputArray::new(&self.output, self.spec.element())]
     }
 
-    fn input(&self) -> Option<&Buffer> {
-        Some(&self.input)
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.input).into())
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

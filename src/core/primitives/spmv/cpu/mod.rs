@@ -128,8 +128,8 @@ impl PoolJob for Spmv {
         vec![OutputArray::new(&self.y, self.spec.element())]
     }
 
-    fn input(&self) -> Option<&Buffer> {
-        Some(&self.x)
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.x).into())
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

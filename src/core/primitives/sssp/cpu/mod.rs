@@ -91,6 +91,10 @@ impl PoolJob for Sssp {
         vec![OutputArray::new(&self.distances, 4).first(self.spec.vertices)]
     }
 
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some(self.graph.arcs[..].into())
+    }
+
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let n = self.graph.vertices();
         let mistake = certificate::mistake(&self.graph, self.view(0, n), self.source, pool, cancel)?;

@@ -2,7 +2,7 @@
 
 pub mod kernels;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::device::cpu::{CacheLineSlot, check, fence};
 use crate::primitives::cpu::prelude::*;
@@ -126,9 +126,14 @@ impl PoolJob for Stream {
         self.destination().map(|array| OutputArray::new(array, 8)).into_iter().collect()
     }
 
-    fn input(&self) -> Option<&Buffer> {
+    fn words(&self) -> Vec<&AtomicU64> {
+        let none = self.destination().is_none();
+        self.sums.iter().map(|sum| &sum.0).filter(|_| none).collect()
+    }
+
+    fn input(&self) -> Option<InputArray<'_>> {
         let source = *self.spec.kernel.sources().first()?;
-        self.arrays[source as usize].as_ref()
+        self.arrays[source as usize].as_ref().map(InputArray::from)
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -88,8 +88,8 @@ impl PoolJob for Tridiagonal {
         vec![OutputArray::new(&self.x, self.spec.element())]
     }
 
-    fn input(&self) -> Option<&Buffer> {
-        Some(&self.inputs[3])
+    fn input(&self) -> Option<InputArray<'_>> {
+        Some((&self.inputs[3]).into())
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
