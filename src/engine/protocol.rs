@@ -175,6 +175,10 @@ pub struct RoundResult {
     /// later rounds have `None`, unless the output of their last sample is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// The largest error that the certificate lets pass ([`Prepared::tolerance`](crate::device::Prepared::tolerance)). Missing
+    /// without a certificate, and in folders from before it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
     /// Whether the output of the last sample was judged; `None` if the recipe wants no certificates, for peers, and
     /// in folders from before outputs were judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -118,6 +118,7 @@ impl<W: Write> Server<W> {
             attempt: turn.attempt,
             samples: measured.samples.seconds,
             batch: measured.batch,
+            tolerance: matches!(verdict, Some(Verdict::Certified { .. })).then(|| prepared.tolerance()),
             verdict,
             judged,
             memory: prepared.memory() + measured.samples.evictor,

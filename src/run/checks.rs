@@ -87,6 +87,11 @@ fn flaw(result: &RoundResult, case: &Case, measure: &Measure) -> Option<String> 
     if let Some((_, seconds)) = ways.into_iter().flatten().find(|way| !possible(*way)) {
         return Some(format!("a transfer of round {round} took {seconds:e} s"));
     }
+    if let Some(tolerance) =
+        result.tolerance.filter(|tolerance| !(*tolerance >= 0.0 && tolerance.is_finite()))
+    {
+        return Some(format!("the certificate of round {round} lets errors of {tolerance:e} pass"));
+    }
     if result.verdict != Some(Verdict::Certified { checked: 0 }) {
         return None;
     }
@@ -133,6 +138,12 @@ mod tests {
         assert!(error(|result| _ = result.samples.pop()).is_some_and(|told| told.contains("asks for 5")));
         assert!(error(|result| result.batch = 0).is_some());
         assert!(error(|result| result.wall = -1.0).is_some_and(|told| told.contains("`wall`")));
+        for (tolerance, wrong) in
+            [(0.0, false), (1e-3, false), (-1e-3, true), (f64::NAN, true), (f64::INFINITY, true)]
+        {
+            let told = error(|result| result.tolerance = Some(tolerance));
+            assert_eq!(told.is_some_and(|told| told.contains("lets errors of")), wrong, "{tolerance}");
+        }
         let nothing = Some(Verdict::Certified { checked: 0 });
         assert!(
             error(|result| result.verdict = nothing).is_some_and(|told| told.contains("checked 0 elements"))

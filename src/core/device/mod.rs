@@ -34,6 +34,12 @@ pub trait Prepared {
     /// the data. Also makes the executions that prove what an output cannot show.
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure>;
 
+    /// The largest error that the certificate lets pass, relative to what the primitive's documentation says; 0 if it demands
+    /// equality.
+    fn tolerance(&self) -> f64 {
+        0.0
+    }
+
     /// Bytes allocated on the device.
     fn memory(&self) -> u64;
 

@@ -43,6 +43,10 @@ impl Prepared for Fetching {
         self.case.certify(cancel)
     }
 
+    fn tolerance(&self) -> f64 {
+        self.case.tolerance()
+    }
+
     fn memory(&self) -> u64 {
         self.case.memory()
     }

@@ -52,6 +52,7 @@ pub const TAIL: &[Fixed] = &[
     ("throughput_elem_s", "elements/s", |r| quantity(r, Quantity::Throughput)),
     ("verification", NO_UNIT, verification),
     ("checked_elements", "elements", checked),
+    ("tolerance", "ratio", tolerance),
     ("memory_bytes", "B", |r| rounds(r).map(|round| round.memory).max().map(Cell::from)),
     ("flags", NO_UNIT, flags),
     ("seed", NO_UNIT, |r| Some(r.record.case.seed.into())),
@@ -115,6 +116,12 @@ fn checked(row: &Row) -> Option<Cell> {
         Verdict::Certified { checked } => Some((*checked).into()),
         Verdict::Wrong { .. } => None,
     }
+}
+
+/// The largest that an engine's certificate had.
+fn tolerance(row: &Row) -> Option<Cell> {
+    checked(row)?;
+    Cell::number(rounds(row).filter_map(|round| round.tolerance).reduce(f64::max)?)
 }
 
 fn device(row: &Row) -> Option<Cell> {

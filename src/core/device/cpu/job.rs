@@ -141,6 +141,11 @@ pub trait PoolJob: Sync + Sized + 'static {
     /// When a stop is requested or the certificate lacks memory.
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure>;
 
+    /// The largest error that [`judge`](Self::judge) lets pass ([`Prepared::tolerance`]).
+    fn tolerance(&self) -> f64 {
+        0.0
+    }
+
     /// The whole output of the last execution.
     ///
     /// # Errors
@@ -313,6 +318,10 @@ impl<J: PoolJob> Prepared for OnPool<J> {
         }
         self.once(cancel)?;
         self.job.judge(&self.pool, cancel)
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.job.tolerance()
     }
 
     fn memory(&self) -> u64 {

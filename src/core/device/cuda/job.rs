@@ -293,6 +293,11 @@ pub trait GpuJob: Sized + Send + 'static {
     /// Errors reported by the driver.
     fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure>;
 
+    /// The largest error that [`judge`](Self::judge) lets pass ([`Prepared::tolerance`]).
+    fn tolerance(&self) -> f64 {
+        0.0
+    }
+
     /// The whole output of the last execution.
     ///
     /// # Errors
@@ -497,6 +502,10 @@ impl<J: GpuJob> Prepared for OnGpu<J> {
             self.job.certified(&self.gpu)?;
         }
         Ok(verdict)
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.job.tolerance()
     }
 
     fn memory(&self) -> u64 {

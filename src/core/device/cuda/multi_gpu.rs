@@ -56,6 +56,10 @@ impl Prepared for Several {
         self.one_by_one(|part| part.certify(cancel))
     }
 
+    fn tolerance(&self) -> f64 {
+        self.0.iter().map(|(_, part)| part.tolerance()).fold(0.0, f64::max)
+    }
+
     fn memory(&self) -> u64 {
         self.0.iter().map(|(_, part)| part.memory()).sum()
     }

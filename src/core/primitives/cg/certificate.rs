@@ -8,6 +8,11 @@ pub const TOLERANCE: f64 = 1e-10;
 /// The deviation of ζ in f32, relative: 25 steps leave about five digits.
 pub const TOLERANCE_F32: f64 = 1e-3;
 
+/// The largest error of ζ that passes, relative.
+pub fn tolerance(spec: &Spec) -> f64 {
+    if spec.ty == Type::F32 { TOLERANCE_F32 } else { TOLERANCE }
+}
+
 /// Sums over the rows, in f64, from the last solution z of A·z = x and the x' = z/‖z‖ that follows, in the order of the kernels:
 ///
 /// - Σ (xᵢ − Σ aᵢⱼ·zⱼ)²
@@ -45,7 +50,7 @@ pub fn mistake(spec: &Spec, longest: u64, report: &[f64], sums: Sums) -> Option<
     let explicit = left.sqrt();
     let own = spec.zeta_of(xz);
     let reference = spec.zeta();
-    let allowed = reference.abs() * if single { TOLERANCE_F32 } else { TOLERANCE };
+    let allowed = reference.abs() * tolerance(spec);
     let checks = [
         (residual, explicit, rounding + sum * explicit, "‖x − A·z‖"),
         (norm, zz.sqrt(), sum * norm.abs(), "‖z‖"),

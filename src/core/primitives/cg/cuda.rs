@@ -126,6 +126,10 @@ impl GpuJob for Cg {
         Ok(Verdict::of(mistake(&self.spec, self.longest, &report, sums), n))
     }
 
+    fn tolerance(&self) -> f64 {
+        super::certificate::tolerance(&self.spec)
+    }
+
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.clone()
     }

@@ -136,6 +136,10 @@ impl GpuJob for Reduce {
         [inputs, self.spec.element()]
     }
 
+    fn tolerance(&self) -> f64 {
+        self.spec.tolerance()
+    }
+
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
         Ok(self.result()?.to_le_bytes()[..self.spec.element() as usize].to_vec())
     }

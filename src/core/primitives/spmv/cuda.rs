@@ -1,6 +1,8 @@
 //! spmv on a GPU (`kernels/spmv/spmv.cu`). The matrix is made in host memory and copied; the first row of each tile, too,
-//! which depends on the matrix alone. The certificate computes each row again from the arrays in memory.
+//! which depends on the matrix alone. The certificate computes each row again from the arrays in memory,
+//! and the host looks at long rows once more, whose bound it knows better.
 
+use super::oracle::{RowSum, long_rows, tolerance};
 use super::{Spec, matrix, methods};
 use crate::device::cuda::pointer_or_null;
 use crate::inputs::sparse::Csr;
@@ -92,6 +94,9 @@ pub struct Spmv {
     y: DeviceBuffer<u32>,
     method: GpuMethod<Call>,
     certify: Kernel,
+    /// The rows of f32 that the host looks at.
+    long: Vec<(usize, RowSum)>,
+    tolerance: f64,
 }
 
 /// The name of a kernel for a case's type.
@@ -124,6 +129,7 @@ impl GpuJob for Spmv {
         let (gpu, shape) = (setup.gpu, spec.shape);
         let matrix = matrix::matrix(&spec, setup.stored)?;
         setup.cancel.check()?;
+        let (long, tolerance) = (long_rows(&spec, &matrix), tolerance(&spec, &matrix));
         let mut made = Made { gpu, spec: &spec, matrix, module: gpu.module(MODULE)? };
         let numbers = |n: u64, number: &dyn Fn(u64) -> f64| gpu.upload(&words(&spec, (0..n).map(number)));
         Ok(Spmv {
@@ -135,6 +141,8 @@ impl GpuJob for Spmv {
             starts: gpu.upload(&made.matrix.starts)?,
             columns: uploaded(gpu, &made.matrix.indices)?,
             values: uploaded(gpu, &made.words(&made.matrix.values))?,
+            long,
+            tolerance,
             spec,
         })
     }
@@ -164,7 +172,13 @@ impl GpuJob for Spmv {
             let args = args![a, self.x, z, self.y, rows, exact, report];
             launch_over(gpu, &self.certify, 32 * rows, args)
         })?;
-        Ok(Verdict::of(finding.unchecked(rows, "rows").or_else(|| finding.mistake("y")), rows))
+        let mistake = finding.unchecked(rows, "rows").or_else(|| finding.mistake("y"));
+        let mistake = if mistake.is_none() { self.wrong_long_row()? } else { mistake };
+        Ok(Verdict::of(mistake, rows))
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.tolerance
     }
 
     /// Each pass declares a part of the values and of x alone.
@@ -177,6 +191,18 @@ impl GpuJob for Spmv {
 impl Spmv {
     fn rows(&self) -> Rows {
         Rows { starts: self.starts.pointer(), columns: self.columns.pointer(), values: self.values.pointer() }
+    }
+
+    /// The first mistake in a long row.
+    fn wrong_long_row(&self) -> Result<Option<String>, Failure> {
+        for (row, sum) in &self.long {
+            let word = self.y.range_to_host(*row..row + 1)?.first().copied();
+            let found = word.map_or(f64::NAN, |word| f32::from_bits(word).into());
+            if let Err(mistake) = sum.judge(&self.spec, *row, found) {
+                return Ok(Some(mistake));
+            }
+        }
+        Ok(None)
     }
 
     fn z(&self) -> DevicePtr<u32> {

@@ -12,7 +12,8 @@
 //!
 //! Values and vectors of generated matrices are small integers ([`Spec::x`], [`matrix`](matrix::matrix)), whose sums are
 //! exact in any order. The certificate computes each row again in f64 from the arrays in memory and demands equality
-//! where sums are exact, and otherwise the bound γ·Σ|a||x| of a sum of rounded products.
+//! where sums are exact, and otherwise the bound of a sum of rounded products: γ·Σ|a||x|, or, of long rows, that of independent
+//! errors.
 
 pub mod cpu;
 pub mod cuda;

@@ -2,6 +2,7 @@
 
 use super::matrix::generated;
 use super::{Spec, Type};
+use crate::inputs::sparse::Csr;
 use crate::primitives::oracle::check_length;
 
 /// Compares y with the definition.
@@ -11,21 +12,9 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let matrix = generated(spec).ok_or("a matrix in a file is checked on its device")?;
     let matrix = matrix.map_err(|error| error.to_string())?;
     for (row, found) in output.chunks_exact(element).enumerate() {
-        let terms = matrix.row(row).map(|at| matrix.values[at] * spec.x(matrix.indices[at].into()));
-        let (sum, size) =
-            terms.fold(first(spec, row as u64), |(sum, size), term| (sum + term, size + term.abs()));
-        let found = number(found);
-        if (found - sum).abs() > bound(spec, matrix.row(row).len(), size) || found.is_nan() {
-            return Err(format!("y[{row}] is {found} instead of {sum}"));
-        }
+        RowSum::of(spec, &matrix, row).judge(spec, row, number(found))?;
     }
     Ok(())
-}
-
-/// z[i] and its size.
-pub(super) fn first(spec: &Spec, row: u64) -> (f64, f64) {
-    let z = if spec.beta == 1 { spec.z(row) } else { 0.0 };
-    (z, z.abs())
 }
 
 /// A number in the output.
@@ -34,11 +23,136 @@ fn number(bytes: &[u8]) -> f64 {
     if bytes.len() == 4 { f64::from(f32::from_bits(word as u32)) } else { f64::from_bits(word) }
 }
 
-/// How far a sum of so many products, whose magnitudes sum to `size`, may be from its value in f64, computed in any order:
-/// not at all if all numbers are integers and the type represents every sum of them, otherwise twice γ·Σ|a||x|
-/// (Higham 2002, §3.1), for the f64 has errors, too.
-pub(super) fn bound(spec: &Spec, terms: usize, size: f64) -> f64 {
-    let unit = if spec.ty == Type::F32 { 2f64.powi(-24) } else { 2f64.powi(-53) };
-    let exact = spec.generator().is_some() && size * unit <= 1.0;
-    if exact { 0.0 } else { 2.0 * (terms as f64 + 2.0) * unit * size }
+/// A row's sum in f64, z[i] included, and what its rounding errors depend on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RowSum {
+    pub sum: f64,
+    /// The sum of the terms' magnitudes.
+    pub size: f64,
+    /// The sum of the terms' squares.
+    squares: f64,
+    terms: u64,
+}
+
+impl RowSum {
+    /// A sum with a further term.
+    pub fn plus(self, term: f64) -> RowSum {
+        RowSum {
+            sum: self.sum + term,
+            size: self.size + term.abs(),
+            squares: self.squares + term * term,
+            terms: self.terms + 1,
+        }
+    }
+
+    /// A row of a matrix.
+    pub fn of(spec: &Spec, matrix: &Csr<f64>, row: usize) -> RowSum {
+        let held = |value: f64| if spec.ty == Type::F32 { f64::from(value as f32) } else { value };
+        let z = RowSum::default().plus(if spec.beta == 1 { spec.z(row as u64) } else { 0.0 });
+        let term = |at: usize| held(matrix.values[at]) * spec.x(matrix.indices[at].into());
+        matrix.row(row).map(term).fold(z, RowSum::plus)
+    }
+
+    /// How far a sum of these terms in the case's type, in any order, may be from this one: not at all if all numbers are
+    /// integers and the type represents every sum of them. Otherwise each of n additions rounds a partial sum, and the bound is
+    /// that of n errors of the size Σ|a||x| (Higham 2002, §3.1) or, of long rows, [`LIKELY`] times that of independent
+    /// errors: the signs of x are random, so that no partial sum exceeds [`LIKELY`]·√(Σ(a·x)²), and errors of either sign
+    /// are as likely (Higham and Mary: A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019,
+    /// §2). All of it twice, for this sum has errors, too.
+    pub fn bound(&self, spec: &Spec) -> f64 {
+        let unit = unit(spec);
+        if spec.generator().is_some() && self.size * unit <= 1.0 {
+            return 0.0;
+        }
+        let n = self.terms as f64 + 1.0;
+        let likely = LIKELY * (1.0 + LIKELY * n.sqrt()) * self.squares.sqrt();
+        2.0 * unit * likely.min(n * self.size)
+    }
+
+    /// Compares y\[row\] with the sum.
+    ///
+    /// # Errors
+    /// The mistake.
+    pub fn judge(&self, spec: &Spec, row: usize, found: f64) -> Result<(), String> {
+        // Also a NaN; the bound is finite, for the matrix is.
+        let near = (found - self.sum).abs() <= self.bound(spec);
+        if near { Ok(()) } else { Err(format!("y[{row}] is {found:e} instead of {:e}", self.sum)) }
+    }
+}
+
+/// The largest relative error of a rounding to the case's type.
+fn unit(spec: &Spec) -> f64 {
+    if spec.ty == Type::F32 { 2f64.powi(-24) } else { 2f64.powi(-53) }
+}
+
+/// The largest error that the certificate lets pass, relative to the sum of the magnitudes of a row's terms.
+pub(super) fn tolerance(spec: &Spec, matrix: &Csr<f64>) -> f64 {
+    let rows = 0..spec.shape.rows as usize;
+    let longest = rows.clone().map(|row| matrix.row(row).len()).max().unwrap_or(0);
+    // Products of integers up to 8, and one such integer.
+    let exact = spec.generator().is_some() && (64.0 * longest as f64 + 8.0) * unit(spec) <= 1.0;
+    let of_row = |row: usize| {
+        let sum = RowSum::of(spec, matrix, row);
+        match sum.bound(spec) {
+            bound if bound == 0.0 => 0.0,
+            // The kernel's own.
+            _ if spec.backend.is_cuda() && !is_long(spec, sum.terms) => {
+                2.0 * unit(spec) * (sum.terms as f64 + 1.0)
+            }
+            bound => bound / sum.size,
+        }
+    };
+    if exact { 0.0 } else { rows.map(of_row).fold(0.0, f64::max) }
+}
+
+/// Standard deviations beyond which no error lies: one of 10^13 does.
+const LIKELY: f64 = 8.0;
+
+/// Terms of a row from which on a certificate's own bound on GPUs, which grows with their number, is worth little in f32.
+const LONG: u64 = 4096;
+
+/// True of rows, with their element of z, at which the host looks.
+fn is_long(spec: &Spec, terms: u64) -> bool {
+    spec.ty == Type::F32 && terms > LONG
+}
+
+/// The rows of a matrix whose sums a GPU's certificate knows too loosely, with their sums.
+pub(super) fn long_rows(spec: &Spec, matrix: &Csr<f64>) -> Vec<(usize, RowSum)> {
+    let long = (0..spec.shape.rows as usize).filter(|row| is_long(spec, matrix.row(*row).len() as u64 + 1));
+    long.map(|row| (row, RowSum::of(spec, matrix, row))).filter(|(_, sum)| sum.bound(spec) > 0.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::mix::word64;
+    use crate::primitives::Definition;
+    use crate::primitives::words::params;
+
+    /// A row of 4 Mi numbers in a file, and of integers whose sums f32 does not represent: the sum in f32, in two orders, is
+    /// right; nothing, and the sum without the part that another thread carries over, are not.
+    #[test]
+    fn a_long_row_is_judged_by_what_its_rounding_can_be() {
+        let dense = "matrix=dense-row matrix.dense-row.rows=4194304 backend=scalar";
+        let file = "matrix=file matrix.file.path=a.mtx matrix.file.column=%matrix matrix.file.hash=x \
+                    matrix.file.length=12 matrix.file.largest=9 matrix.file.rows=1 matrix.file.columns=4194304 \
+                    matrix.file.entries=4194304";
+        for (words, scale) in [(dense, 1.0), (file, 0.37)] {
+            let spec = Spec::read("spmv", &params(words), 7).expect("a case");
+            let value = |j: u64| scale * f64::from(1 + (word64(9, j) >> 61) as u32);
+            let term = |j: u64| f64::from((value(j) * spec.x(j)) as f32);
+            let n = 4_194_304;
+            let right = (0..n).map(term).fold(RowSum::default(), RowSum::plus);
+            assert!(right.bound(&spec) > 0.0 && right.bound(&spec) < 2e-2 * right.squares.sqrt());
+            let single = |all: &mut dyn Iterator<Item = u64>| all.fold(0f32, |sum, j| sum + term(j) as f32);
+            let lanes: f32 = (0..16).map(|lane| single(&mut (lane..n).step_by(16))).sum();
+            for sum in [single(&mut (0..n)), single(&mut (0..n).rev()), lanes] {
+                assert_eq!(right.judge(&spec, 0, sum.into()), Ok(()), "{words}");
+            }
+            let lost = single(&mut (0..n / 4 * 3));
+            for wrong in [0.0, f64::from(lost), f64::NAN, f64::INFINITY] {
+                assert!(right.judge(&spec, 0, wrong).is_err(), "{words}: {wrong}");
+            }
+        }
+    }
 }

@@ -192,6 +192,10 @@ impl GpuJob for Tridiagonal {
         Ok(Verdict::of(mistake, n))
     }
 
+    fn tolerance(&self) -> f64 {
+        self.spec.bound()
+    }
+
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.clone()
     }

@@ -77,6 +77,10 @@ impl PoolJob for Cg {
         Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), sums?), self.spec.n()))
     }
 
+    fn tolerance(&self) -> f64 {
+        super::certificate::tolerance(&self.spec)
+    }
+
     fn resolved(&self) -> Vec<(String, Value)> {
         self.spec.found(&self.report())
     }

@@ -84,6 +84,10 @@ impl PoolJob for Reduce {
         Ok(Verdict::of(spec.mistake(self.result(), spec.joined(words)), spec.elements))
     }
 
+    fn tolerance(&self) -> f64 {
+        self.spec.tolerance()
+    }
+
     fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
         Ok(self.result().to_le_bytes()[..self.spec.element() as usize].to_vec())
     }

@@ -5,9 +5,10 @@ pub mod kernels;
 
 use std::sync::atomic::Ordering;
 
+use super::oracle::{RowSum, tolerance};
 use super::tiles::{Share, share};
-use super::{Spec, matrix, methods, oracle};
-use crate::device::cpu::{CacheLineSlot, memory};
+use super::{Spec, matrix, methods};
+use crate::device::cpu::{CacheLineSlot, check, memory};
 use crate::inputs::sparse::Csr;
 use crate::primitives::cpu::prelude::*;
 use kernels::{Call, Sum, Timed};
@@ -28,6 +29,7 @@ pub struct Spmv {
     /// The bits of the sum that each worker has for a row of the next one.
     carries: Vec<CacheLineSlot>,
     method: PoolMethod<Spmv>,
+    tolerance: f64,
 }
 
 /// The case and the matrix from which a method is made.
@@ -114,6 +116,7 @@ impl PoolJob for Spmv {
             timed: kernels::timed(spec.ty, isa),
             fault: context.fault,
             shares: made.shares(),
+            tolerance: tolerance(&spec, &matrix),
             carries: (0..pool.threads()).map(|_| CacheLineSlot::default()).collect(),
             spec,
         };
@@ -134,13 +137,13 @@ impl PoolJob for Spmv {
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let rows = self.rows();
-        let first = |found: Option<usize>, row| found.or_else(|| self.is_wrong(row).then_some(row));
-        let found = pool.fold(rows, cancel, None, first)?.into_iter().flatten().next();
-        let mistake = found.map(|row| {
-            let (sum, _) = self.expected(row);
-            format!("y[{row}] is {} instead of {sum}", self.number(&self.y, row))
-        });
+        let wrong = |row: usize| self.expected(row).judge(&self.spec, row, self.number(&self.y, row)).err();
+        let mistake = check::find(pool, rows, cancel, |mut block| block.find_map(wrong))?;
         Ok(Verdict::of(mistake, rows as u64))
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.tolerance
     }
 }
 
@@ -256,20 +259,14 @@ impl Spmv {
         }
     }
 
-    /// A row in f64, and the sum of its terms' magnitudes, from the arrays.
-    fn expected(&self, row: usize) -> (f64, f64) {
+    /// A row in f64, from the arrays.
+    fn expected(&self, row: usize) -> RowSum {
         let z = self.z.as_ref().map_or(0.0, |z| self.number(z, row));
         let terms = (self.start(row)..self.start(row + 1)).map(|at| {
             // SAFETY: executions only read columns.
             let column = unsafe { self.columns.read::<u32>(at..at + 1) };
             self.number(&self.values, at) * self.number(&self.x, column[0] as usize)
         });
-        terms.fold((z, z.abs()), |(sum, size), term| (sum + term, size + term.abs()))
-    }
-
-    fn is_wrong(&self, row: usize) -> bool {
-        let ((sum, size), found) = (self.expected(row), self.number(&self.y, row));
-        let terms = self.start(row + 1) - self.start(row);
-        (found - sum).abs() > oracle::bound(&self.spec, terms, size) || found.is_nan()
+        terms.fold(RowSum::default().plus(z), RowSum::plus)
     }
 }

@@ -96,6 +96,10 @@ impl PoolJob for Tridiagonal {
         for_type!(self.spec.ty, T => self.certify::<T>(pool, cancel))
     }
 
+    fn tolerance(&self) -> f64 {
+        self.spec.bound()
+    }
+
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.lock().map_or_else(|_| Vec::new(), |found| found.clone())
     }
