@@ -239,11 +239,6 @@ impl Spec {
         self.sweeps().map(of).into_iter().max().unwrap_or(0)
     }
 
-    /// True if ripples move.
-    fn moves(&self) -> bool {
-        self.amplitude as f32 >= f32::MIN_POSITIVE && self.courant > 0.0 && self.cells() > 1
-    }
-
     /// The largest differences that rounding to f32 makes in so many steps from heights of this size: a flow is κ times the depth
     /// times a difference of rounded heights, and errors of steps have either sign. They die away like the longest wave, which a
     /// step multiplies by (1 + s²)^(−½), s ≥ 2·courant/(longest side); but what the mean height drifts stays, and where the mean

@@ -106,7 +106,7 @@ mod tests {
             let of = |value: f64| {
                 let values = vec![1.0, value, value];
                 let made = Csr { columns: 3, starts: vec![0, 1, 3], indices: vec![0, 0, 2], values };
-                matrix(&spec, |_| Ok(Arc::new(made.to_words()))).map(|_| ())
+                matrix(&spec, |_| Ok(Arc::new(made.clone().into_words().expect("words")))).map(|_| ())
             };
             let told =
                 format!("the products of row 2 of the file with x are, added up, too large for {told}");
