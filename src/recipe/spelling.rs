@@ -92,11 +92,12 @@ mod tests {
         for text in [
             "{figure: 3.10, title: 1.10, n: 010, x: 0x1F, y: +3, z: -0, big: 1e3, w: 3.0}",
             "[1.0, 1.00, .5, 5., -0.0, 1E+2, 170141183460469231731687303715884105728000]",
-            "{1.10: 2, 1.1: 3.30, 0x10: a}",
             "{a: [{b: 3.10}, 7], c: 3, d: text}",
         ] {
-            assert_eq!(flow(&read("", text).expect("YAML")), text.replace("n: 010", "n: '010'"), "{text}");
+            assert_eq!(flow(&read("", text).expect("YAML")), text, "{text}");
         }
+        let keys = read("", "{1.10: 2, 1.1: 3.30, 0x10: a}").expect("YAML");
+        assert_eq!(flow(&keys), "{'1.10': 2, '1.1': 3.30, '0x10': a}");
         let aliased = read("", "[&a 3.10, *a, {b: *a}]").expect("YAML");
         assert_eq!(flow(&aliased), "[3.10, 3.10, {b: 3.10}]");
     }

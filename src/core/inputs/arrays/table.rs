@@ -124,6 +124,7 @@ fn holds_a_row(bytes: &[u8], delimiter: u8) -> Result<(), ArrayError> {
 /// The rows of a table, header included.
 struct Rows<'a> {
     bytes: &'a [u8],
+    delimiter: u8,
     reader: csv::Reader<Chain<&'a [u8], &'static [u8]>>,
     record: csv::ByteRecord,
 }
@@ -140,7 +141,7 @@ impl<'a> Rows<'a> {
         let mut builder = csv::ReaderBuilder::new();
         builder.delimiter(delimiter).comment(Some(b'#')).has_headers(false).flexible(true);
         let reader = builder.trim(csv::Trim::All).from_reader(bytes.chain(END));
-        Ok(Rows { bytes, reader, record: csv::ByteRecord::new() })
+        Ok(Rows { bytes, delimiter, reader, record: csv::ByteRecord::new() })
     }
 
     /// Reads the next row into `record`; false at the end.
@@ -150,31 +151,54 @@ impl<'a> Rows<'a> {
             if !read.map_err(|error| ArrayError::new(Place::Whole, format!("is not a table: {error}")))? {
                 return Ok(false);
             }
-            if self.reader.position().byte() > self.bytes.len() as u64 + 1 {
-                let message =
-                    "a quote is opened in this row and never closed; accepted: \"text\", \"\" for a quote";
+            if self.is_torn() {
+                let message = "a quote that is opened in this row does not close a cell; accepted: \"text\", \"\" for \
+                               a quote";
                 return Err(ArrayError::new(self.place(), message));
             }
             let first = self.record.get(0).unwrap_or_default();
             let doubtful = first.starts_with(b"#") || (first.is_empty() && self.record.len() == 1);
-            if !doubtful || !skipped(self.line().1) {
+            if !doubtful || !skipped(first_line(self.begins().1)) {
                 return Ok(true);
             }
         }
     }
 
-    /// The number and the text of the line in which the row begins: its position is before the lines that are skipped.
-    fn line(&self) -> (u64, &'a [u8]) {
+    /// The number of the line in which the row begins, and the text from there on: the row's position is before the lines
+    /// that are skipped.
+    fn begins(&self) -> (u64, &'a [u8]) {
         let position = self.record.position();
-        let (number, byte) = position.map_or((1, 0), |position| (position.line(), position.byte()));
-        let rest = usize::try_from(byte).ok().and_then(|byte| self.bytes.get(byte..)).unwrap_or_default();
-        let passed = |line: &[u8]| matches!(line, b"" | b"\r") || line.starts_with(b"#");
-        let begins = lines(rest).find(|(_, line)| !passed(line));
-        begins.map_or((number, b""), |(more, line)| (number + more - 1, line))
+        let (mut number, byte) = position.map_or((1, 0), |position| (position.line(), position.byte()));
+        let mut rest = usize::try_from(byte).ok().and_then(|byte| self.bytes.get(byte..)).unwrap_or_default();
+        loop {
+            let line = first_line(rest);
+            let passed = matches!(line, b"" | b"\r") || line.starts_with(b"#");
+            match rest.get(line.len() + 1..) {
+                Some(next) if passed => (number, rest) = (number + 1, next),
+                _ => return (number, rest),
+            }
+        }
     }
 
     fn place(&self) -> Place {
-        Place::Line(self.line().0, 1)
+        Place::Line(self.begins().0, 1)
+    }
+
+    /// Whether a quote is open at the end of the text, or closes amid a cell on another line: that one may be the next that
+    /// was opened, and the lines between them rows.
+    fn is_torn(&self) -> bool {
+        let after = self.reader.position();
+        if after.byte() > self.bytes.len() as u64 + 1 {
+            return true;
+        }
+        if self.record.position().is_none_or(|before| after.line() < before.line() + 2) {
+            return false;
+        }
+        let (_, rest) = self.begins();
+        let left =
+            usize::try_from(after.byte()).ok().and_then(|byte| self.bytes.get(byte..)).unwrap_or_default();
+        let row = &rest[..rest.len().saturating_sub(left.len())];
+        row.contains(&b'\n') && closes_amid_a_cell(row, self.delimiter)
     }
 
     fn uneven(&self, wanted: usize, header: Place) -> ArrayError {
@@ -201,6 +225,32 @@ impl<'a> Rows<'a> {
         }
         integer(cell, i, Place::Whole).map_err(|error| ArrayError { place: self.place(), ..error })
     }
+}
+
+/// Whether one of the quotes of a row closes where its cell does not end.
+fn closes_amid_a_cell(row: &[u8], delimiter: u8) -> bool {
+    let (mut at, mut begins, mut quoted) = (0, true, false);
+    while let Some(&byte) = row.get(at) {
+        at += 1;
+        match byte {
+            b'"' if quoted && row.get(at) == Some(&b'"') => at += 1,
+            b'"' if quoted => {
+                quoted = false;
+                let behind = row[at..].iter().find(|byte| **byte != b' ');
+                if behind.is_some_and(|byte| *byte != delimiter && !b"\r\n".contains(byte)) {
+                    return true;
+                }
+            }
+            b'"' => quoted = begins,
+            _ => {}
+        }
+        begins = !quoted && byte == delimiter;
+    }
+    false
+}
+
+fn first_line(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == b'\n').next().unwrap_or_default()
 }
 
 /// Whether a line is blank or a comment.

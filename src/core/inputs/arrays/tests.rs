@@ -215,12 +215,32 @@ fn a_row_has_as_many_cells_as_the_header() {
     assert!(
         refusal("t.txt", "index\n0 8 16\n").starts_with("t.txt:2:1: this looks like a table with blanks")
     );
-    let open = wrong("a,b\n1,2\n3,\"4\n5,6\n", "a");
-    assert!(open.starts_with("t.csv:3:1: a quote is opened in this row and never closed"), "{open}");
-    assert!(wrong("a,b\n1,2\n3,\"4", "a").starts_with("t.csv:3:1: a quote"), "no line end");
     assert_eq!(column("a,b\n1,\"2\"", "b"), Ok(vec![2]));
     assert!(wrong("a\n1\n\"\"\n", "a").starts_with("t.csv:3:1: the line has nothing in column 1"));
     assert_eq!(column("a\n1\n  \n # a comment\n2", "a"), Ok(vec![1, 2]));
+}
+
+/// A quote that nobody closes, or the next one does, hides rows.
+#[test]
+fn a_torn_quote_is_refused() {
+    for (text, line) in [
+        ("a,b\n1,2\n3,\"4\n5,6\n", 3),
+        ("a,b\n1,2\n3,\"4", 3),
+        ("a\tb\n\n# x\n1\t\"torn\n2\tb\n3\t\"whole\"\n", 4),
+        ("a,b\r\n1,\"5\r\n2,x\r\n3,\" 7\r\n", 2),
+    ] {
+        let told = column(text, "a").expect_err(text);
+        let what = "a quote that is opened in this row does not close a cell";
+        assert!(told.starts_with(&format!("t.csv:{line}:1: {what}")), "{told}");
+    }
+    for text in [
+        "a,b\n1,\"x\ny\"\n2,\"\"\"x\"\"\n\" \n",
+        "a,b\r\n1,\"x,\r\n\r\ny\"\r\n\r\n\r\n2,z\r\n",
+        "\"b\nb\",a\nx,1\n\"\n\n\" ,2",
+        "a;b\n1;5\" pipe\n2;\"x\"\n",
+    ] {
+        assert_eq!(column(text, "a"), Ok(vec![1, 2]), "{text:?}");
+    }
 }
 
 #[test]
