@@ -202,7 +202,7 @@ mod tests {
             ("0 4294967296", "x:1:3: the head"),
             (
                 "0 1\n0 999999999\n3 4",
-                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most 8388608",
+                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most 4194304",
             ),
         ] {
             assert!(
