@@ -241,8 +241,11 @@ pub struct Expansion {
 /// more; but two numbers in four bytes of text may become 48 bytes of a matrix.
 pub const TEXT: Expansion = Expansion { times: 20, separators: Some(4) };
 
-/// What takes no more memory than its bytes: arrays of words, and the events of a run.
-pub const BYTES: Expansion = Expansion { times: 128, separators: None };
+/// Arrays of words, which take as much memory as they have bytes, and as much again where they are sorted.
+pub const WORDS: Expansion = Expansion { times: 64, separators: None };
+
+/// The events of a run, which are read line by line.
+pub const EVENT_LINES: Expansion = Expansion { times: 128, separators: None };
 
 /// Bytes, and separators, that a gzip file may hold however short it is.
 const SHORT: u64 = 16 << 20;

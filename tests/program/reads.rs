@@ -203,7 +203,7 @@ fn an_index_file_beyond_the_memory_is_an_error() {
     encoder.finish().expect("compressed");
     let error = error_of(root.path(), &["locality", "x.idx.gz"]);
     assert!(
-        error.contains("cannot read x.idx.gz: its first ") && error.contains("more than 128 for each"),
+        error.contains("cannot read x.idx.gz: its first ") && error.contains("more than 64 for each"),
         "{error}"
     );
     File::create(path("x.csv.gz"))

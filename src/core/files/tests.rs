@@ -120,7 +120,7 @@ fn what_unpacks_to_far_more_than_itself_is_refused() {
         told.contains(" unpack to more than 4194304 words, and to more than 4 for each of them"),
         "{told}"
     );
-    assert_eq!(gzip(&words[..], 1 << 30, BYTES).rest().expect("short").len(), (8 << 20) + 2);
+    assert_eq!(gzip(&words[..], 1 << 30, WORDS).rest().expect("short").len(), (8 << 20) + 2);
     // Bytes without a pattern take as much as before.
     let mut noise = vec![0u8; 20 << 20];
     let mut word = 1u64;

@@ -59,7 +59,7 @@ fn read_gzip(file: Opened, name: &str, column: Option<&str>) -> anyhow::Result<V
     let inner = name.get(..name.len() - GZIP.len()).unwrap_or(name);
     let file = BufReader::new(file);
     if Format::of(inner, &[]) == Format::Raw && column.is_none() {
-        return gzip_words(files::gzip(file, INDICES.most, files::BYTES), name);
+        return gzip_words(files::gzip(file, INDICES.most, files::WORDS), name);
     }
     let bytes =
         files::gzip(file, MAX_STREAM, files::TEXT).rest().with_context(|| format!("cannot read {name}"))?;
