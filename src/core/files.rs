@@ -295,27 +295,41 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// How many times its own length a gzip file of text may hold. Matrices, graphs and lists as text shrink to a tenth at
-/// best, while gzip can make a thousandth of what repeats, and every four bytes of text may become 48 of a matrix.
-pub const TEXT: u64 = 12;
+/// How much a gzip file may hold. Gzip makes a thousandth of what repeats, so that a megabyte could fill the memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Expansion {
+    /// How many times the bytes that it has itself.
+    times: u64,
+    /// How many separators of words, for each of its bytes; `None` if it holds no text.
+    separators: Option<u64>,
+}
 
-/// The same of what takes no more memory than its bytes: arrays of words, and the events of a run.
-pub const BYTES: u64 = 128;
+/// Text. Matrices, graphs and lists of different numbers shrink to a fourteenth at most, and a number takes half a byte or
+/// more; but two numbers in four bytes of text may become 48 bytes of a matrix.
+pub const TEXT: Expansion = Expansion { times: 20, separators: Some(4) };
 
-/// Bytes that a gzip file may hold however short it is.
-const SHORT: u64 = 12 << 20;
+/// Arrays of words, which take as much memory as they have bytes, and as much again where they are sorted.
+pub const WORDS: Expansion = Expansion { times: 64, separators: None };
 
-/// The contents of a gzip file of one or more members, up to this many bytes and this many `times` the bytes that it has
-/// itself, [`TEXT`] or [`BYTES`].
-pub fn gzip(source: impl BufRead, most: u64, times: u64) -> Bounded<impl Read> {
+/// The events of a run, which are read line by line.
+pub const EVENT_LINES: Expansion = Expansion { times: 128, separators: None };
+
+/// Bytes, and separators, that a gzip file may hold however short it is.
+const SHORT: u64 = 16 << 20;
+const FEW: u64 = 4 << 20;
+
+/// The contents of a gzip file of one or more members, up to this many bytes and to so much of what it has itself.
+pub fn gzip(source: impl BufRead, most: u64, expansion: Expansion) -> Bounded<impl Read> {
     let source = MultiGzDecoder::new(Counted { source, taken: 0 });
-    Bounded::new(Gzip { source, times, given: 0 }, most)
+    Bounded::new(Gzip { source, expansion, given: 0, separators: 0 }, most)
 }
 
 struct Gzip<R> {
     source: MultiGzDecoder<Counted<R>>,
-    times: u64,
+    expansion: Expansion,
+    /// Bytes and separators so far.
     given: u64,
+    separators: u64,
 }
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -323,16 +337,22 @@ impl<R: BufRead> Read for Gzip<R> {
         let damaged =
             |why: io::Error| io::Error::new(why.kind(), format!("it is not a complete gzip file: {why}"));
         let read = self.source.read(into).map_err(damaged)?;
+        let own = self.source.get_ref().taken;
+        let within = |found: u64, short: u64, times: u64, what: &str| match found {
+            _ if found <= short.max(own.saturating_mul(times)) => Ok(()),
+            _ => Err(io::Error::other(format!(
+                "its first {own} bytes unpack to more than {short} {what}, and to more than {times} for each of them, \
+                 the most that is read; unpack it first"
+            ))),
+        };
         self.given += read as u64;
-        let (own, times) = (self.source.get_ref().taken, self.times);
-        if self.given <= SHORT.max(own.saturating_mul(times)) {
-            return Ok(read);
+        within(self.given, SHORT, self.expansion.times, "bytes")?;
+        if let Some(times) = self.expansion.separators {
+            let separates = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\n' | b',' | b';');
+            self.separators += into[..read].iter().filter(separates).count() as u64;
+            within(self.separators, FEW, times, "words")?;
         }
-        let (short, own) = (fmt_bytes(SHORT), fmt_bytes(own));
-        Err(io::Error::other(format!(
-            "its first {own} unpack to more than {short} and more than {times} times as much, the most that is read; \
-             unpack it first"
-        )))
+        Ok(read)
     }
 }
 

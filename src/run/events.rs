@@ -35,7 +35,7 @@ pub fn is_packed(run: &Path) -> bool {
 pub fn open(file: &Path) -> Result<Box<dyn BufRead>, files::Problem> {
     let reader = BufReader::new(files::open(file, &files::EVENTS)?);
     Ok(match file.ends_with(PACKED) {
-        true => Box::new(BufReader::new(files::gzip(reader, files::EVENTS.most, files::BYTES))),
+        true => Box::new(BufReader::new(files::gzip(reader, files::EVENTS.most, files::EVENT_LINES))),
         false => Box::new(reader),
     })
 }

@@ -218,6 +218,11 @@ fn locality_reads_the_same_files() {
     assert!(text(&named.stdout).contains("300 indices from 0 to 299"), "{}", text(&named.stdout));
     assert!(text(&named.stdout).contains("class stride-1"));
     let recipe = scatterlab(root.path(), &["locality", "recipes/mine.yaml", "--format", "json"]);
+    let said = text(&recipe.stderr);
+    assert!(
+        said.starts_with("scatterlab: looking at the first 4,194,304 indices of each of "),
+        "at once: {said}"
+    );
     let json: serde_json::Value = serde_json::from_slice(&recipe.stdout).expect("JSON");
     let arrays = json.as_array().expect("a list");
     assert_eq!(arrays.len(), 6, "two files for each of gather and scatter, and two kernels of a pattern");

@@ -151,9 +151,21 @@ fn what_unpacks_to_far_more_than_itself_is_refused() {
         (0..pieces).try_for_each(|_| encoder.write_all(&[0; 1 << 20])).expect("compressed");
         encoder.finish().expect("compressed")
     };
-    assert_eq!(gzip(&zeros(12)[..], 1 << 30, TEXT).rest().expect("short").len(), 12 << 20);
-    let told = gzip(&zeros(13)[..], 1 << 30, TEXT).rest().expect_err("a bomb").to_string();
-    assert!(told.contains(" unpack to more than 12.0 MiB and more than 12 times as much"), "{told}");
+    assert_eq!(gzip(&zeros(16)[..], 1 << 30, TEXT).rest().expect("short").len(), 16 << 20);
+    let told = gzip(&zeros(17)[..], 1 << 30, TEXT).rest().expect_err("a bomb").to_string();
+    assert!(
+        told.contains(" unpack to more than 16777216 bytes, and to more than 20 for each of them"),
+        "{told}"
+    );
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&b"1,".repeat((4 << 20) + 1)).expect("compressed");
+    let words = encoder.finish().expect("compressed");
+    let told = gzip(&words[..], 1 << 30, TEXT).rest().expect_err("a bomb").to_string();
+    assert!(
+        told.contains(" unpack to more than 4194304 words, and to more than 4 for each of them"),
+        "{told}"
+    );
+    assert_eq!(gzip(&words[..], 1 << 30, WORDS).rest().expect("short").len(), (8 << 20) + 2);
     // Bytes without a pattern take as much as before.
     let mut noise = vec![0u8; 20 << 20];
     let mut word = 1u64;

@@ -126,14 +126,15 @@ impl Target {
         command.args(["fuzz::", "--test-threads=1", "--nocapture"]).env(TARGET, self.name).env(TRIED, &tried);
         let output = limited(&mut command, MEMORY).output().expect("started");
         let said = text(&output.stdout);
-        said.lines().filter(|line| line.starts_with(self.name)).for_each(|line| println!("{line}"));
         if !output.status.success() {
             // A process that was aborted could not keep its input itself.
             let kept = output.status.code().is_none().then(|| fs::read(&tried).ok()).flatten();
             let kept = kept.map(|input| self.keep(&input));
             panic!("{}: {}, with {kept:?}\n{said}{}", self.name, output.status, text(&output.stderr));
         }
-        assert!(said.contains(&format!("{}: ", self.name)), "nothing was tried: {said}");
+        // The test runner has begun the line.
+        let tried = said.find(&format!("{}: ", self.name)).and_then(|at| said[at..].lines().next());
+        println!("{}", tried.unwrap_or_else(|| panic!("{}: nothing was tried: {said}", self.name)));
     }
 
     /// Runs the kept inputs, then mutations until the time is up.

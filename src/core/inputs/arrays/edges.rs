@@ -229,7 +229,7 @@ mod tests {
             ("0 1 5\n\n1 2 6\n2 3", "x:4:1: this line has no weight, but line 1 has one"),
             (
                 "0 1\n0 999999999\n3 4",
-                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most 8388608",
+                "x:2:1: a graph of 1000000000 vertices and 3 arcs; accepted: at most 4194304",
             ),
         ] {
             assert!(

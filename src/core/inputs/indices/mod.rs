@@ -96,7 +96,7 @@ fn is_words(name: &str, head: &[u8], column: Option<&str>) -> bool {
 /// The indices in what is compressed with gzip, in one or more members: raw words are parsed as a stream, other formats
 /// from at most [`MAX_STREAM`] bytes.
 fn read_gzip(source: impl Read, name: &str, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
-    let times = if is_words(name, &[], column) { files::BYTES } else { files::TEXT };
+    let times = if is_words(name, &[], column) { files::WORDS } else { files::TEXT };
     let mut source = files::gzip(BufReader::new(source), INDICES.most, times);
     let head = beginning(&mut source, name)?;
     if is_words(name, &head, column) {

@@ -120,10 +120,7 @@ impl Locality {
     /// does not hold them.
     pub fn of(indices: &[u64], layout: Layout) -> Result<Locality, String> {
         check(layout)?;
-        let mut sorted =
-            memory::collected(indices.len(), indices.iter().copied()).map_err(|why| why.to_string())?;
-        sorted.sort_unstable();
-        sorted.dedup();
+        let sorted = ascending(indices).map_err(|why| why.to_string())?;
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
             return Err("there are no indices".to_owned());
         };
@@ -151,6 +148,30 @@ impl Locality {
             reuse: reuse(indices, &sorted, layout, accesses).map_err(|why| why.to_string())?,
         })
     }
+}
+
+/// The distinct indices, ascending. Where they are dense, a bit for each possible one takes less memory than a copy.
+fn ascending(indices: &[u64]) -> Result<Vec<u64>, NoMemory> {
+    let least = indices.iter().copied().min().unwrap_or(0);
+    let span = indices.iter().copied().max().unwrap_or(0) - least;
+    let words = span / 64 + 1;
+    if words > indices.len() as u64 / 4 {
+        let mut sorted = memory::collected(indices.len(), indices.iter().copied())?;
+        sorted.sort_unstable();
+        sorted.dedup();
+        return Ok(sorted);
+    }
+    let mut bits = memory::filled(words as usize, 0u64)?;
+    for index in indices {
+        let at = index - least;
+        bits[(at / 64) as usize] |= 1 << (at % 64);
+    }
+    let distinct = bits.iter().map(|word| word.count_ones() as usize).sum();
+    let set = |(word, bits): (u64, &u64)| {
+        let bits = *bits;
+        (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| least + 64 * word + bit)
+    };
+    memory::collected(distinct, (0..).zip(&bits).flat_map(set))
 }
 
 fn check(layout: Layout) -> Result<(), String> {

@@ -136,3 +136,14 @@ proptest! {
         }
     }
 }
+
+/// Dense indices are counted by bits and others by a sorted copy, with the same result.
+#[test]
+fn distinct_indices_ascend() {
+    for (first, step) in [(0, 1), (63, 1), (1 << 39, 3), (7, 1000), (5, 0)] {
+        let indices: Vec<u64> = (0..4000u64).map(|i| first + (i * 7919 % 1009) * step).collect();
+        let expected: std::collections::BTreeSet<u64> = indices.iter().copied().collect();
+        assert!(ascending(&indices).expect("memory").into_iter().eq(expected), "{first} {step}");
+    }
+    assert_eq!(ascending(&[]).expect("memory"), [0; 0]);
+}

@@ -14,9 +14,9 @@ pub const MAX_ENTRIES: u64 = u32::MAX as u64;
 pub const MAX_ROWS: u64 = u32::MAX as u64;
 
 /// Most rows, and most columns, of a matrix with so many entries that a file holds: two for each entry, so that a few bytes
-/// of text cannot fill the memory, or 2^23.
+/// of text cannot fill the memory, or 2^22.
 pub fn most_rows(entries: u64) -> u64 {
-    entries.saturating_mul(2).max(1 << 23)
+    entries.saturating_mul(2).max(1 << 22)
 }
 
 /// Why a matrix does not exist; one line.

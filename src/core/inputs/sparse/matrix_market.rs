@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(real("2 2 1\n1 1 1\n2 2 1\n"), "a.mtx:4:1: this is entry 2, but the file declares 1");
         assert_eq!(
             real("1 100000000 400000000\n1 1 1"),
-            "a.mtx:2:3: `100000000` is out of place; accepted: at most 8388608 rows and columns, as there are so few entries"
+            "a.mtx:2:3: `100000000` is out of place; accepted: at most 4194304 rows and columns, as there are so few entries"
         );
         assert!(real("5000000000 1 0\n").ends_with("an integer from 0 to 4294967295"));
         let symmetric =
