@@ -92,9 +92,9 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
 /// Text that is not YAML, tags, keys that are not plain words, repeated keys, more than one document, or more
 /// than 16 levels or the limits.
 pub(crate) fn read_within(origin: &str, text: &str, limits: Limits) -> Result<Node, RecipeError> {
-    let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem: Box::new(problem) };
-    let node = yaml::node(text, limits).map_err(|(place, problem)| fail(place, problem))?;
-    no_duplicates(&node, "").map_err(|m| fail(locate_place(text, m.place), m.problem))?;
+    let fail = |(place, problem)| RecipeError { origin: origin.to_owned(), place, problem };
+    let node = yaml::node(text, limits).map_err(fail)?;
+    no_duplicates(&node, "").map_err(|m| fail((locate_place(text, m.place), Box::new(m.problem))))?;
     Ok(node)
 }
 
