@@ -56,7 +56,7 @@ pub fn words(overrides: &[String]) -> Vec<String> {
 
 /// The overrides of a plan as command-line words, quoted for the shell.
 pub fn options(overrides: &[String]) -> Vec<String> {
-    words(overrides).iter().map(|word| quoted(word)).collect()
+    words(overrides).iter().map(quoted).collect()
 }
 
 /// Finds the program of this name in the folders of `PATH`.

@@ -155,11 +155,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("suite");
         std::fs::write(&path, r#" [{"pattern": [0, 4], "delta": 8, "count": 2}]"#).expect("written");
-        let arrays = read(&path.display().to_string(), None, Ok).expect("arrays");
+        let arrays = read(&path, None, Ok).expect("arrays");
         assert_eq!(arrays.iter().map(|array| array.indices.as_slice()).collect::<Vec<_>>(), [&[0, 4, 8, 12]]);
         let path = folder.path().join("list.csv");
         std::fs::write(&path, "4,0,4").expect("written");
-        assert_eq!(read(&path.display().to_string(), None, Ok).expect("indices")[0].indices, [4, 0, 4]);
+        assert_eq!(read(&path, None, Ok).expect("indices")[0].indices, [4, 0, 4]);
     }
 
     #[test]

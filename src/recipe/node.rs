@@ -113,10 +113,10 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
 /// Text that is not YAML, tags, keys that are not plain words, repeated keys, more than one document, or more
 /// than 16 levels or the limits.
 pub(crate) fn read_within(origin: &str, text: &str, limits: Limits) -> Result<Node, RecipeError> {
-    let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem: Box::new(problem) };
-    let mut node = yaml::node(text, limits).map_err(|(place, problem)| fail(place, problem))?;
+    let fail = |(place, problem)| RecipeError { origin: origin.to_owned(), place, problem };
+    let mut node = yaml::node(text, limits).map_err(fail)?;
     spelling::keep(&mut node, yaml::without_mark(text));
-    no_duplicates(&node, "").map_err(|m| fail(locate_place(text, m.place), m.problem))?;
+    no_duplicates(&node, "").map_err(|m| fail((locate_place(text, m.place), Box::new(m.problem))))?;
     Ok(node)
 }
 

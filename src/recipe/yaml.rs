@@ -30,24 +30,28 @@ impl Limits {
 /// Line and column in a text, counted from 1.
 type At = (usize, usize);
 
+/// Why a text is not read, and where.
+type Misread = (Option<At>, Box<ErrorKind>);
+
 /// Reads one document.
 ///
 /// # Errors
 /// Text that is not YAML, tags, keys that are not plain words, more than one document, or more than the limits, with the
 /// place if it is known. Keys may be repeated.
-pub(super) fn node(text: &str, limits: Limits) -> Result<Node, (Option<At>, ErrorKind)> {
+pub(super) fn node(text: &str, limits: Limits) -> Result<Node, Misread> {
+    let unsupported = |what| Box::new(ErrorKind::Unsupported(what));
     if text.len() > limits.text << 20 {
-        return Err((None, ErrorKind::Unsupported(format!("larger than {} MiB", limits.text))));
+        return Err((None, unsupported(format!("larger than {} MiB", limits.text))));
     }
     let text = without_mark(text);
     if let Some(place) = too_deep(text) {
-        return Err((Some(place), ErrorKind::Unsupported(nesting())));
+        return Err((Some(place), unsupported(nesting())));
     }
     let reader = Reader::new(None, limits.nodes);
     NodeSeed::of(&reader).deserialize(Deserializer::from_str(text)).map_err(|error| {
         let place = error.location().map(|l| (l.line(), l.column()));
         match reader.complaint.take() {
-            Some(complaint) => (place, ErrorKind::Unsupported(complaint)),
+            Some(complaint) => (place, unsupported(complaint)),
             None => mistake(text, &error, place),
         }
     })
@@ -71,11 +75,11 @@ fn locate_in(document: Deserializer<'_>, number: u32) -> Option<At> {
 }
 
 /// The mistake that an error of the library is about, and its place.
-fn mistake(text: &str, error: &Error, place: Option<At>) -> (Option<At>, ErrorKind) {
+fn mistake(text: &str, error: &Error, place: Option<At>) -> Misread {
     let message = error.to_string();
     if message.contains("more than one document") {
         let second = Deserializer::from_str(text).nth(1).and_then(|document| locate_in(document, 0));
-        return (second, ErrorKind::Unsupported("holds more than one YAML document".to_owned()));
+        return (second, Box::new(ErrorKind::Unsupported("holds more than one YAML document".to_owned())));
     }
     // libyaml does not say where.
     let control = || text.find(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}'));
@@ -87,7 +91,7 @@ fn mistake(text: &str, error: &Error, place: Option<At>) -> (Option<At>, ErrorKi
     let message = crate::case::units::shown(&message[..cut.unwrap_or(message.len())]);
     let cause = CAUSES.iter().find(|(words, _)| message.contains(words));
     let message = cause.map_or(message.clone(), |(_, question)| format!("{message} ({question})"));
-    (place, ErrorKind::Syntax(message))
+    (place, Box::new(ErrorKind::Syntax(message)))
 }
 
 /// What libyaml says, and the mistake that usually causes it.

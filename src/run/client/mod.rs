@@ -236,7 +236,7 @@ impl Client {
     /// Sends a command. If the engine is gone, [`Incoming::Closed`] reports it.
     ///
     /// # Errors
-    /// When the command cannot be encoded as JSON (a path in a plan is not UTF-8), or is longer than an engine reads.
+    /// When the command is longer than an engine reads.
     pub fn send(&mut self, command: &Command) -> anyhow::Result<()> {
         let line = serde_json::to_vec(command);
         let mut line = line.context("cannot send the engine its commands")?;

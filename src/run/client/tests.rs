@@ -1,5 +1,4 @@
 use super::*;
-use crate::case::IndexFile;
 use crate::engine::protocol::{Finished, Pictures};
 use crate::recipe::plan::Plan;
 
@@ -42,32 +41,20 @@ fn an_engine_that_reads_nothing_blocks_nobody() {
 /// The client would wait for ever for the answer to a command that was never sent.
 #[test]
 fn a_plan_that_cannot_be_said_is_an_error() {
-    use std::os::unix::ffi::OsStrExt;
-    let copy = std::path::PathBuf::from(std::ffi::OsStr::from_bytes(b"run-\xff/indices/0.u64"));
-    let file = IndexFile {
-        path: "a.npy".into(),
-        column: None,
-        hash: "0".into(),
-        length: 1,
-        largest: 0,
-        matrix: None,
-        source: None,
-        copy: Some(copy),
-    };
     let plan = Plan {
-        title: String::new(),
+        title: "x".repeat(LONGEST_COMMAND),
         recipe_hash: String::new(),
         overrides: Vec::new(),
         experiments: Vec::new(),
         cases: Vec::new(),
         repeats: Default::default(),
-        indices: vec![file],
+        indices: Vec::new(),
     };
     let mut sleeper = std::process::Command::new("sleep");
     let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
     let run = Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None };
-    let error = format!("{:#}", client.send(&run).expect_err("a path that is not UTF-8"));
-    assert!(error.contains("UTF-8"), "{error}");
+    let error = format!("{:#}", client.send(&run).expect_err("a plan that is too long"));
+    assert!(error.contains("an engine reads up to"), "{error}");
     client.kill();
 }
 
