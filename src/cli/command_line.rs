@@ -167,6 +167,11 @@ impl Arguments {
         Ok(Setup { engine, peers, config })
     }
 
+    /// Whether the command does its work as one of the ranks of a parallel job.
+    pub fn runs_as_ranks(&self) -> bool {
+        self.command.as_ref().is_some_and(|(command, _)| command.name == "spatter")
+    }
+
     /// The value given after the command, or else before it.
     fn shared<T: Any + Clone + Send + Sync>(&self, option: &Shared) -> anyhow::Result<Option<T>> {
         let before = self.before.get_one::<T>(option.name);

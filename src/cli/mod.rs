@@ -31,15 +31,19 @@ mod salvage;
 mod spatter;
 mod tui;
 mod verify;
+mod waiting;
 mod watch;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use self::command_line::{Arguments, CONFIG, Command, ENGINE, NoArguments, PEERS, arguments};
 use crate::engine::executors::peer;
+use crate::engine::ranks::Launch;
 use crate::run::client::EngineCommand;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished. Status 1 is an error
@@ -52,6 +56,10 @@ pub const DIFFERS: u8 = 4;
 /// Exit status when no replayed case differs but some cannot be judged, and when no compared case can be judged
 /// or some are missing.
 pub const CANNOT_TELL: u8 = 5;
+
+/// Delay of other ranks that fail: a launcher ends all ranks as soon as one exits with an error, so rank 0 must print
+/// first.
+const RANK_0_SPEAKS: Duration = Duration::from_secs(1);
 
 const LONG_ABOUT: &str = "A laboratory in a terminal for memory-bound parallel primitives.\n\n\
     Without a command it opens the terminal user interface.";
@@ -131,6 +139,9 @@ pub fn main() -> ExitCode {
 
 /// Carries out the command line.
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(launch) = Launch::seen().filter(|_| !arguments.runs_as_ranks()) {
+        return refuse_ranks(&launch);
+    }
     let setup = arguments.setup()?;
     if let Some(folder) = &setup.peers {
         // SAFETY: no other thread runs yet that could read the environment.
@@ -140,6 +151,21 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         None => tui::run(setup.engine, setup.config.as_deref()),
         Some((command, own)) => (command.run)(&own, setup),
     }
+}
+
+/// Refuses to work as one of several copies that a launcher started side by side: they would disturb each other's
+/// measurements and write the same files. The first one says so for all.
+fn refuse_ranks(launch: &Launch) -> anyhow::Result<ExitCode> {
+    if launch.rank.unwrap_or(0) > 0 {
+        // A launcher ends all ranks as soon as one exits with an error.
+        thread::sleep(RANK_0_SPEAKS);
+        return Ok(ExitCode::FAILURE);
+    }
+    let (words, variable) = (launch.words(), launch.said_by);
+    bail!(
+        "{words} ({variable}), which would disturb each other: only `scatterlab spatter` runs as ranks; start one \
+         process, or take the variable away where there is one: env -u {variable} scatterlab …"
+    )
 }
 
 /// Runs Spatter's command line if the program was invoked under the name `spatter`.

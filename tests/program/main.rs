@@ -1,5 +1,6 @@
 //! The real program, without a GPU: what it prints and writes, its exit status, its processes and its terminal.
 
+mod false_engines;
 mod figures;
 mod index_files;
 mod judging;
@@ -11,6 +12,7 @@ mod process;
 mod reads;
 mod reports;
 mod resume;
+mod sealed;
 mod spatter;
 mod terminal;
 mod watch;

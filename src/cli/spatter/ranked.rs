@@ -5,13 +5,12 @@ mod tell;
 
 use std::ffi::OsString;
 use std::thread;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use self::tell::Teller;
 use super::{Ready, Wish, machine_of, resolve, rows, say, understand};
-use crate::cli::out;
+use crate::cli::{RANK_0_SPEAKS, out};
 use crate::engine::executors;
 use crate::engine::noise_monitor::Machine;
 use crate::engine::ranked::{Outcome, Ranked};
@@ -23,10 +22,6 @@ use crate::run::client::EngineCommand;
 use crate::spatter::settings::Backend;
 use crate::spatter::table::Key;
 use crate::spatter::{Refused, SETUP};
-
-/// Delay of other ranks that fail: a launcher ends all ranks as soon as one exits with an error, so rank 0 must
-/// print first.
-const RANK_0_SPEAKS: Duration = Duration::from_secs(1);
 
 /// Rank 0's interpretation of the command line, for all ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
