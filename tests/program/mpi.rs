@@ -1,5 +1,62 @@
 //! `spatter` as the ranks of an MPI job: its output is right, and it never hangs.
 
+mod others {
+    use std::fs;
+
+    use scatterlab_tests::program::{program, text};
+
+    /// Commands that measure, write or look at the machine.
+    const COMMANDS: [&[&str]; 7] = [
+        &["run", "r.yaml", "--out", "out"],
+        &["calibrate", "--quick"],
+        &["replay", "r.yaml"],
+        &["verify", "--backend", "scalar"],
+        &["report", "out"],
+        &["devices"],
+        &["doctor"],
+    ];
+    const LAUNCHERS: [(&str, &str); 4] = [
+        ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+        ("PMI_SIZE", "PMI_RANK"),
+        ("MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
+        ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+    ];
+
+    #[test]
+    fn no_other_command_runs_as_copies_side_by_side() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recipe = "gather: {tuples: 1Ki}\nbackend: scalar\nmeasure: {rounds: 3}\nchart: {x: tuple}\n";
+        fs::write(folder.path().join("r.yaml"), recipe).expect("recipe");
+        let as_rank = |command: &[&str], (size, rank): (&str, &str), number: &str| {
+            let mut run = program(folder.path());
+            let output = run.args(command).env(size, "2").env(rank, number).output().expect("starts");
+            (output.status.code(), text(&output.stdout), text(&output.stderr))
+        };
+        for (at, command) in COMMANDS.into_iter().enumerate() {
+            let launcher = LAUNCHERS[at % LAUNCHERS.len()];
+            let (status, printed, said) = as_rank(command, launcher, "0");
+            assert_eq!(
+                (status, printed.as_str(), said.lines().count()),
+                (Some(1), "", 1),
+                "{command:?}: {said}"
+            );
+            assert!(
+                said.starts_with("scatterlab: started as 2 ranks (") && said.contains(launcher.0),
+                "{said}"
+            );
+            assert!(said.contains("only `scatterlab spatter` runs as ranks"), "{said}");
+        }
+        for launcher in LAUNCHERS {
+            let (status, printed, said) = as_rank(COMMANDS[0], launcher, "1");
+            assert_eq!((status, printed + &said), (Some(1), String::new()), "rank 0 speaks for all");
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing was written");
+        let (size, rank) = LAUNCHERS[0];
+        let alone = program(folder.path()).args(["devices"]).env(size, "1").env(rank, "0").output();
+        assert!(alone.expect("starts").status.success(), "a single rank disturbs nobody");
+    }
+}
+
 #[cfg(not(feature = "mpi"))]
 mod without {
     use std::time::Instant;
