@@ -43,7 +43,7 @@ impl Waiting {
 
     fn said(&self, passed: Duration) -> String {
         let (passed, most) = (passed.as_secs(), HELLO_TIMEOUT.as_secs());
-        format!("waiting for {} to say hello: {passed} s so far, {most} s at most", self.engine)
+        format!("waiting for {} to answer: {passed} s so far; it has {most} s to say hello", self.engine)
     }
 }
 
@@ -69,10 +69,10 @@ mod tests {
         let waiting = Waiting::of(&EngineCommand::Shell("ssh gpuhost scatterlab engine".to_owned()));
         assert_eq!(
             waiting.said(Duration::from_secs(7)),
-            "waiting for the engine (ssh gpuhost) to say hello: 7 s so far, 120 s at most"
+            "waiting for the engine (ssh gpuhost) to answer: 7 s so far; it has 120 s to say hello"
         );
         assert!(
-            Waiting::of(&EngineCommand::Own).said(FIRST).starts_with("waiting for the engine to say hello")
+            Waiting::of(&EngineCommand::Own).said(FIRST).starts_with("waiting for the engine to answer: 5 s")
         );
     }
 }

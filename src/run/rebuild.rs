@@ -40,9 +40,9 @@ pub enum Found {
 /// # Errors
 /// When the folder is none, when it holds no events either, or when a newer version wrote the manifest.
 pub fn find(run: &Path) -> anyhow::Result<Found> {
-    let because = match stored::manifest(run) {
+    let because = match stored::manifest_on_file(run) {
         Ok(manifest) => return Ok(Found::Whole(Box::new(manifest))),
-        Err(error) if is_readable(run) => return Err(error),
+        Err(error) if !stored::is_lost(run) => return Err(error),
         Err(error) => format!("{error:#}"),
     };
     let told = told(run).with_context(|| because.clone())?;
@@ -50,14 +50,6 @@ pub fn find(run: &Path) -> anyhow::Result<Found> {
         Ok(manifest) => Found::Rebuilt { manifest: Box::new(manifest), because },
         Err(error) => Found::Lost { because, why: format!("{error:#}") },
     })
-}
-
-/// Whether the manifest is JSON of some schema, so that what is wrong with it is no damage to be mended here.
-fn is_readable(run: &Path) -> bool {
-    let text = fs::metadata(run.join(MANIFEST)).ok().filter(fs::Metadata::is_file);
-    let text = text.and_then(|_| files::text(&run.join(MANIFEST), &files::MANIFEST).ok());
-    let json = text.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
-    json.is_some_and(|json| json.get("schema").is_some())
 }
 
 /// What the readable lines of an event log say besides the results.

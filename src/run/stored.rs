@@ -222,33 +222,50 @@ impl StoredLines {
 /// Reads only the manifest of a run folder.
 ///
 /// # Errors
-/// As for [`Stored::open`].
+/// As for [`Stored::open`]; where the manifest is lost, the error says how to rebuild it.
 pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
+    manifest_on_file(path).map_err(|error| match is_lost(path) && events::file(path).is_file() {
+        true => {
+            anyhow!("{error:#}; to rebuild it: {}", EngineCommand::Own.command_line("salvage", path))
+        }
+        false => error,
+    })
+}
+
+/// Whether a run has no manifest, or one that is not JSON of any schema, so that a program of another version would not
+/// read it either.
+pub(super) fn is_lost(run: &Path) -> bool {
+    let file = run.join(MANIFEST);
+    if !file.exists() {
+        return true;
+    }
+    // What cannot be read is not known to be lost.
+    let Ok(text) = files::text(&file, &files::MANIFEST) else { return false };
+    let json = serde_json::from_str::<Json>(&text).ok();
+    json.is_none_or(|json| json.get("schema").is_none())
+}
+
+/// [`manifest`] without advice.
+///
+/// # Errors
+/// As for [`Stored::open`].
+pub(super) fn manifest_on_file(path: &Path) -> anyhow::Result<Manifest> {
     let file = path.join(MANIFEST);
     if !path.exists() {
         bail!("{}: no such folder", path.display());
     }
     if !file.exists() {
-        bail!("{} holds no run: there is no {MANIFEST}{}", path.display(), rebuilding(path));
+        bail!("{} holds no run: there is no {MANIFEST}", path.display());
     }
     let text = files::text(&file, &files::MANIFEST)?;
     let damaged =
         |error: serde_json::Error| anyhow!("{} is damaged: {}", file.display(), escaped(&error.to_string()));
-    let json = serde_json::from_str(&text).map_err(damaged);
-    let json = json.map_err(|error| anyhow!("{error}{}", rebuilding(path)))?;
+    let json = serde_json::from_str(&text).map_err(damaged)?;
     let json = migrated(json).with_context(|| file.display().to_string())?;
     let manifest: Manifest = serde_json::from_value(json).map_err(damaged)?;
     match manifest.plan.check() {
         Ok(()) => Ok(manifest),
         Err(wrong) => bail!("{} is damaged: {wrong}", file.display()),
-    }
-}
-
-/// How to rebuild a lost manifest, if there are events to go by.
-fn rebuilding(run: &Path) -> String {
-    match events::file(run).is_file() {
-        true => format!("; to rebuild it: {}", EngineCommand::Own.command_line("salvage", run)),
-        false => String::new(),
     }
 }
 
