@@ -13,6 +13,7 @@ use clap::{Args, ValueHint};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::profiles::{compare, tell};
+use super::waiting::spawn;
 use super::{CASES_FAILED, DIFFERS, copies, out};
 use crate::case::{Device, Value};
 use crate::engine::clock;
@@ -23,9 +24,9 @@ use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::report::table::{Column, NO_UNIT, OWN_UNIT, Table};
 use crate::report::write_of_run;
-use crate::run::client::{Client, EngineCommand, Hello};
+use crate::run::client::{EngineCommand, Hello};
 use crate::run::runner::Runner;
-use crate::run::writes::write_durably;
+use crate::run::writes::{RUN, temporary, write_durably};
 use crate::run::{EngineRunner, Ledger, Record};
 pub use lab::calibrator;
 use subject::subject;
@@ -64,7 +65,7 @@ pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Re
     if let Some(status) = copies::refused("calibrate") {
         return Ok(status);
     }
-    let (_, hello) = Client::spawn(engine)?;
+    let (_, hello) = spawn(engine)?;
     let targets = targets(arguments, &hello.devices)?;
     let for_one = [
         ("--out", arguments.out.is_some()),
@@ -135,9 +136,9 @@ fn calibrate(
 ) -> anyhow::Result<Option<Profile>> {
     let text = target.recipe(arguments.quick);
     let plan = planned(&text)?;
-    let fresh = tempfile::tempdir().context("cannot make a folder for the run")?;
+    let fresh = temporary().context("cannot make a folder for the run")?;
     let temporary = arguments.keep.is_none();
-    let folder = arguments.keep.clone().unwrap_or_else(|| fresh.path().join("run"));
+    let folder = arguments.keep.clone().unwrap_or_else(|| fresh.path().join(RUN));
     interrupt.clears(fresh.path());
     let runner = EngineRunner {
         engine: engine.clone(),

@@ -6,9 +6,10 @@ use clap::Args;
 
 use super::format::{Format, OF_TABLES, Output, one_of};
 use super::out;
+use super::waiting::spawn;
 use crate::case::{Device, units};
 use crate::report::table::{Column, NO_UNIT, Table};
-use crate::run::client::{Client, EngineCommand};
+use crate::run::client::EngineCommand;
 
 #[derive(Debug, Args)]
 pub struct DevicesArguments {
@@ -20,7 +21,7 @@ pub struct DevicesArguments {
 /// Asks an engine for its devices and prints one line for each, or a table.
 pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, 1)?;
-    let (_client, hello) = Client::spawn(engine)?;
+    let (_client, hello) = spawn(engine)?;
     if output.is_asked_for() {
         output.table(table(&hello.devices))?;
     } else {

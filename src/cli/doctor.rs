@@ -8,9 +8,10 @@ use clap::Args;
 
 use super::format::{Format, Formats, one_of};
 use super::out;
+use super::waiting::spawn;
 use crate::case::units;
 use crate::doctor::{self, Level, Scene};
-use crate::run::client::{Client, EngineCommand};
+use crate::run::client::EngineCommand;
 
 /// How long the machine is observed.
 const LOOK: Duration = Duration::from_secs(1);
@@ -26,7 +27,7 @@ const FORMATS: Formats = &[(Format::Text, "Lines for people"), (Format::Json, "O
 
 /// Prints the checks; then an error if no engine starts.
 pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
-    let started = Client::spawn(engine);
+    let started = spawn(engine);
     let hello = started.as_ref().map(|(_, hello)| hello.clone()).map_err(|error| format!("{error:#}"));
     let checks = doctor::examine(&Scene::observe(LOOK, hello, *engine != EngineCommand::Own));
     match arguments.format {

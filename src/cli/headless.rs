@@ -5,6 +5,7 @@ mod doubts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -12,6 +13,7 @@ use anyhow::bail;
 use self::doubts::Doubts;
 use super::interrupt::Interrupt;
 use super::out;
+use super::waiting::Waiting;
 use crate::case::units::{self, number_of};
 use crate::case::{Case, Device, Verdict};
 use crate::engine::protocol::{Event, Level, Stage};
@@ -99,12 +101,25 @@ pub fn watch_quietly(
     ended.map(|()| (printer.ledger, summary))
 }
 
+/// How often a wait for an engine is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
 /// Prints the run's messages until it is over. The first error is returned.
 fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
     let (mut broken, mut progressed) = (None, false);
-    for message in &running.messages {
+    let mut waiting = Some(Waiting::new("the engine"));
+    loop {
+        let message = match running.messages.recv_timeout(LOOK) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => {
+                waiting.iter_mut().for_each(Waiting::look);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
         match message {
             Message::Event(event) => {
+                waiting.take_if(|_| matches!(event, Event::Hello { .. }));
                 progressed |= event.seq().is_some();
                 printer.event(&event);
             }
@@ -113,6 +128,7 @@ fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
                 let answer = if case.is_some() || progressed { Control::Resume } else { Control::Stop };
                 printer.died(&reason, answer);
                 progressed = false;
+                waiting = Some(Waiting::new("a fresh engine"));
                 // If the run has ended in the meantime, the messages below report it.
                 let _ = running.control.send(answer);
             }

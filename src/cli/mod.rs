@@ -32,6 +32,7 @@ mod salvage;
 mod spatter;
 mod tui;
 mod verify;
+mod waiting;
 mod watch;
 
 use std::path::Path;

@@ -12,6 +12,7 @@ use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::Source;
 use super::run::{folders, overrides};
+use super::waiting::spawn;
 use crate::engine::protocol::Environment;
 use crate::model::Profiles;
 use crate::recipe::plan::{Overrides, Plan};
@@ -19,7 +20,7 @@ use crate::report::accuracy::{doubts, silences};
 use crate::report::predictions::{Foretold, foretold, lines, write};
 use crate::report::{Origin, csv};
 use crate::run::Ledger;
-use crate::run::client::{Client, EngineCommand};
+use crate::run::client::EngineCommand;
 use crate::run::layout::MANIFEST;
 
 #[derive(Debug, Args)]
@@ -89,7 +90,7 @@ pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Resu
 
 /// The profiles that an engine has for its devices.
 fn theirs(engine: &EngineCommand) -> anyhow::Result<Profiles> {
-    let (_, hello) = Client::spawn(engine).context("asking the engine for its profiles")?;
+    let (_, hello) = spawn(engine).context("asking the engine for its profiles")?;
     let mut profiles = Profiles::default();
     profiles.add(&hello.profiles);
     Ok(profiles)

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
+use super::waiting::spawn;
 use super::{DIFFERS, out};
 use crate::case::units;
 use crate::engine::clock;
@@ -14,7 +15,7 @@ use crate::model::Profile;
 use crate::model::calibrate::{Difference, differences};
 use crate::model::profiles::{self, Found, Kept, Machine, ProfileStore, RULE};
 use crate::report::table::{Column, NO_UNIT, OWN_UNIT, Table};
-use crate::run::client::{Client, EngineCommand, Hello};
+use crate::run::client::{EngineCommand, Hello};
 
 /// Figures of two calibrations that differ by a larger share do not agree.
 const AGREE: f64 = 0.03;
@@ -32,7 +33,7 @@ pub struct ProfilesArguments {
 /// Lists the profiles, or compares two.
 pub fn run(arguments: &ProfilesArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
     match arguments.compared.as_slice() {
-        [] => list(&Client::spawn(engine)?.1),
+        [] => list(&spawn(engine)?.1),
         [before, after] => {
             let same = compare(&named(before)?, &named(after)?)?;
             return Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(DIFFERS) });

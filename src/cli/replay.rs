@@ -57,7 +57,7 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
         return Ok(status);
     }
     let stored = find(arguments)?;
-    let shortfall = replay::enough(&stored)?;
+    let shortfall = replay::enough(&stored, arguments.margin)?;
     let plan = raised(stored.manifest.plan.clone(), arguments.rounds);
     let stem = slug(&plan.title);
     let folder = arguments.out.clone().unwrap_or_else(|| fresh_path(&arguments.root, &clock::now(), &stem));

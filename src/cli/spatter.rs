@@ -16,6 +16,7 @@ use clap::Args;
 use self::follow::Follower;
 use self::names::{names, words};
 use super::interrupt::Interrupt;
+use super::waiting::spawn;
 use super::{copies, out};
 use crate::device::cpu::affinity;
 use crate::files;
@@ -23,8 +24,9 @@ use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::report::write_of_run;
 use crate::run::EngineRunner;
-use crate::run::client::{Client, EngineCommand};
+use crate::run::client::EngineCommand;
 use crate::run::runner::Runner;
+use crate::run::writes::{RUN, temporary};
 use crate::spatter::options::Options;
 use crate::spatter::settings::{OMP_NUM_THREADS, OmpThreads};
 use crate::spatter::table::Key;
@@ -117,7 +119,7 @@ fn look(options: &Options, engine: &EngineCommand) -> anyhow::Result<Machine> {
     if *engine == EngineCommand::Own && options.of(Key::Backend).is_some() {
         return Ok(machine);
     }
-    let (_client, hello) = Client::spawn(engine)?;
+    let (_client, hello) = spawn(engine)?;
     machine.gpu = hello.devices.iter().any(|device| device.backend == "cuda" && device.is_available());
     if *engine != EngineCommand::Own {
         machine.cpus = hello.environment.affinity.len().max(1) as u64;
@@ -162,16 +164,14 @@ fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
     let interrupt = Interrupt::listen().map_err(|error| failed(error.into()))?;
     let temporary = match out {
         Some(_) => None,
-        None => Some(
-            tempfile::Builder::new().prefix("spatter-").tempdir().map_err(|error| failed(error.into()))?,
-        ),
+        None => Some(temporary().map_err(|error| failed(error.into()))?),
     };
     temporary.iter().for_each(|folder| interrupt.clears(folder.path()));
     let runner = EngineRunner {
         engine: engine.clone(),
         profiles: Vec::new(),
         reports: temporary.is_none().then_some(write_of_run),
-        out: out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("run"))),
+        out: out.or_else(|| temporary.as_ref().map(|folder| folder.path().join(RUN))),
         root: PathBuf::from("reports"),
     };
     let running = runner.start(plan.clone(), &recipe).map_err(failed)?;

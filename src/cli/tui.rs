@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 
@@ -19,12 +18,12 @@ use crate::recipe::plan::{Overrides, Plan};
 use crate::recipe::shipped::shipped;
 use crate::report::series::charted;
 use crate::report::write_of_run;
-use crate::run::client::{Client, EngineCommand, Hello};
+use crate::run::client::{Client, EngineCommand};
 use crate::run::layout::RECIPE;
 use crate::run::stored::Stored;
 use crate::run::{EngineRunner, estimate, index, index_files};
 use crate::tui::config;
-use crate::tui::{self, LastRun, Lookups, Options, RecipeEntry, Remote, Wanted};
+use crate::tui::{self, Greeting, LastRun, Lookups, Options, RecipeEntry, Remote, Wanted};
 
 /// Opens the user interface, or explains the alternative if there is no terminal.
 pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -44,21 +43,23 @@ pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitC
     // Only recipes of this folder refer to files; shipped recipes name none. The folder may be that of a run.
     let files = index_files::of_recipe(Path::new(RECIPE));
     let own = folder::recipes(Path::new(".")).context("cannot start a thread for the folder's recipes")?;
-    let (devices, hello, latency) = devices(&engine);
     let (own, more_recipes) = folder::soon(own);
     let root = PathBuf::from("reports");
     let left = tui::run(Options {
         recipes: shipped_entries().into_iter().chain(own).collect(),
         more_recipes,
-        devices,
-        remote: engine.name().map(|name| Remote { name, latency }),
+        devices: String::new(),
+        remote: engine.name().map(|name| Remote { name, latency: None }),
         config,
         mode: tui::Mode::Run,
         lookups: Some(lookups(engine.clone(), root.clone())),
         root: Some(root.clone()),
         profiles: profile::known(),
         save_profile: profile::keep,
-        calibrator: hello.map(|hello| calibrator(&engine, hello)),
+        calibrator: Some({
+            let engine = engine.clone();
+            Box::new(move |hello| calibrator(&engine, hello))
+        }),
         runner: Box::new(EngineRunner {
             engine,
             out: None,
@@ -76,10 +77,12 @@ pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// The preview's sources beyond the plan: every backend's pace, from a separate engine, and the newest run
-/// below `root`.
+/// The screen's sources beyond the plan: the engine's devices and every backend's pace, each from an engine of its own,
+/// and the newest run below `root`.
 fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
     let backends: Vec<String> = backends::names().map(str::to_owned).collect();
+    let asked = engine.clone();
+    let hello = move |stop: &AtomicBool| greeting(&asked, &mut || stop.load(Ordering::Relaxed));
     let paces = move |stop: &AtomicBool| {
         estimate::paces(&engine, &backends, 0, &mut || stop.load(Ordering::Relaxed))
             .map_err(|error| format!("{error:#}"))
@@ -88,7 +91,7 @@ fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
         let wanted = || !stop.load(Ordering::Relaxed);
         index::of_recipe(&root, &plan.recipe_hash, &plan.overrides, &wanted).map(last_run)
     };
-    Lookups { paces: Arc::new(paces), last: Arc::new(last) }
+    Lookups { engine: Arc::new(hello), paces: Arc::new(paces), last: Arc::new(last) }
 }
 
 fn last_run(stored: Stored) -> LastRun {
@@ -110,16 +113,20 @@ fn last_run(stored: Stored) -> LastRun {
     }
 }
 
-/// A text such as `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers; for a
-/// remote engine, also its latency.
-fn devices(engine: &EngineCommand) -> (String, Option<Hello>, Option<Duration>) {
-    let (mut client, hello) = match Client::spawn(engine) {
-        Ok(engine) => engine,
-        Err(error) => return (format!("no engine: {error:#}"), None, None),
+/// The devices in a text such as `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers;
+/// for a remote engine, also its latency. `None` once `given_up` returns true.
+fn greeting(engine: &EngineCommand, given_up: &mut dyn FnMut() -> bool) -> Option<Greeting> {
+    let (mut client, hello) = match Client::spawn_unless(engine, given_up) {
+        Ok(engine) => engine?,
+        Err(error) => {
+            return Some(Greeting { devices: format!("no engine: {error:#}"), ..Greeting::default() });
+        }
     };
-    let latency = if *engine == EngineCommand::Own { None } else { client.round_trip() };
+    let remote = *engine != EngineCommand::Own && !given_up();
+    let latency = if remote { client.round_trip() } else { None };
     let word = |device: &Device| format!("{} {}", device.backend, device.name_or_reason());
-    (hello.devices.iter().map(word).collect::<Vec<_>>().join(" · "), Some(hello), latency)
+    let devices = hello.devices.iter().map(word).collect::<Vec<_>>().join(" · ");
+    Some(Greeting { devices, hello: Some(hello), latency })
 }
 
 /// The shipped recipes, grouped by folder.

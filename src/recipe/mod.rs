@@ -132,6 +132,11 @@ pub fn with_changes(text: &str, overrides: &[String]) -> String {
     format!("{CHANGES}{}\n{text}", overrides.join(" ").replace(['\n', '\r'], " "))
 }
 
+/// The overrides that a run's copy of a recipe lists, as words of a command line.
+pub fn changes(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix(CHANGES)
+}
+
 /// The recipe of which this may be a run's copy.
 pub fn without_changes(text: &str) -> &str {
     text.split_once('\n').filter(|(first, _)| first.starts_with(CHANGES)).map_or(text, |(_, rest)| rest)

@@ -45,7 +45,11 @@ pub fn sampling(measure: &Measure) -> String {
     match measure.adaptive() {
         Some(ci) => {
             let (least, most, ci) = (measure.rounds, measure.most(), unit::number(ci * 100.0));
-            format!("{least} to {most} rounds of {samples}, until ±{ci} %{cold}")
+            let from = match measure.precise_from {
+                from if from > least && from <= most => format!(" over {from} rounds or more"),
+                _ => String::new(),
+            };
+            format!("{least} to {most} rounds of {samples}, until ±{ci} %{from}{cold}")
         }
         None => format!("{} of {samples}{cold}", times(measure.rounds, "round")),
     }

@@ -1,6 +1,6 @@
 //! Formatting of numbers on axes and in labels.
 
-use crate::case::units::{label_bytes, label_count};
+use crate::case::units::{UNWIELDY, label_bytes, label_count, three_digits};
 
 /// The unit of a number on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn whole(value: f64) -> Option<u64> {
     (value >= 0.0 && value < 2f64.powi(63) && value.fract() == 0.0).then_some(value as u64)
 }
 
-/// Up to four significant digits, without trailing zeros or an exponent.
+/// Up to four significant digits, without trailing zeros; with an exponent only from [`UNWIELDY`] on.
 pub fn number(value: f64) -> String {
     number_to(value, f64::INFINITY)
 }
@@ -79,6 +79,9 @@ fn number_to(value: f64, step: f64) -> String {
     }
     if value == 0.0 {
         return "0".to_owned();
+    }
+    if value.abs() >= UNWIELDY {
+        return three_digits(value);
     }
     let magnitude = value.abs().log10().floor() as i32;
     let fine = if step > 0.0 && step.is_finite() { (-step.log10()).ceil() as i32 } else { 0 };
@@ -140,6 +143,9 @@ mod tests {
         assert_eq!(Unit::Number.format_to(500.05, 500.0, 0.05), "500.05");
         assert_eq!(Unit::Seconds.format_to(0.01234_5, 0.01, 1e-6), "12.345 ms");
         assert_eq!(Unit::Number.format(f64::NAN), "");
+        assert_eq!([1e308, -3.4e38].map(|v| Unit::Number.format(v)), ["1.00e308", "-3.40e38"]);
+        assert_eq!(Unit::Seconds.format(1e308), "1.00e308 s");
+        assert_eq!(Unit::Percent.format(-1e300), "−1.00e300 %");
         assert_eq!([0.0625, 1.0, 2.0, 0.3].map(|v| Unit::Fraction.format(v)), ["1/16", "1", "2", "0.3"]);
         assert_eq!([12.5, -3.0, 0.0].map(|v| Unit::Percent.format(v)), ["+12.5 %", "−3 %", "0 %"]);
     }

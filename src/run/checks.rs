@@ -5,13 +5,23 @@ use std::collections::BTreeMap;
 
 use super::Ledger;
 use super::layout::MANIFEST;
-use crate::case::{Case, Measure, Verdict};
+use crate::case::units::number_of;
+use crate::case::{Case, Verdict};
 use crate::engine::protocol::{Event, Level, RoundResult};
 use crate::primitives;
 use crate::recipe::plan::{Plan, recomputed};
 
 /// What the clocks resolve, seconds: they count nanoseconds, and a sample is a batch of executions.
 const RESOLUTION: f64 = 1e-9;
+
+/// The fastest plain copy that can be, GB/s: two hundred times that of the fastest GPU.
+const FASTEST_COPY: f64 = 1e6;
+
+/// A part of a round may exceed the whole by this share and by this many seconds: they are timed by two clocks.
+const APART: (f64, f64) = (0.01, 1e-3);
+
+/// The second attempt at a flagged round is the last.
+const LAST_ATTEMPT: u32 = 1;
 
 /// The shortest execution that can be, seconds: a cycle of a CPU of 10 GHz.
 const SHORTEST: f64 = 1e-10;
@@ -36,14 +46,14 @@ pub fn checked(event: Event, ledger: &Ledger, altered: &BTreeMap<usize, String>)
             let Some(at) = ledger.position(&result.case) else { return Event::Round { seq, result } };
             let error = match altered.get(&at) {
                 Some(reason) => reason.clone(),
-                None => match flaw(&result, &ledger.plan().cases[at], ledger.measure(at)) {
+                None => match flaw(&result, ledger, at) {
                     Some(flaw) => format!("not credible: {flaw}"),
                     None => return Event::Round { seq, result },
                 },
             };
             Event::Failed { seq, case: result.case, round: result.round, error, lost: false }
         }
-        Event::Reference { backend, copy, .. } if !(copy.is_finite() && copy > 0.0) => {
+        Event::Reference { backend, copy, .. } if !(copy > 0.0 && copy <= FASTEST_COPY) => {
             let text =
                 format!("a reference copy of {copy} GB/s on {backend} is not credible and does not count");
             Event::Log { level: Level::Warn, text }
@@ -56,9 +66,20 @@ pub fn checked(event: Event, ledger: &Ledger, altered: &BTreeMap<usize, String>)
     }
 }
 
-/// What cannot be true of a result.
-fn flaw(result: &RoundResult, case: &Case, measure: &Measure) -> Option<String> {
+/// What cannot be true of a result of the case at this position.
+fn flaw(result: &RoundResult, ledger: &Ledger, at: usize) -> Option<String> {
+    let (case, measure) = (&ledger.plan().cases[at], ledger.measure(at));
     let (round, batch) = (result.round, result.batch);
+    let most = ledger.most_rounds(at);
+    if round >= most {
+        return Some(format!(
+            "there is a round {round}, and the case has {} at most",
+            number_of(most as usize, "round")
+        ));
+    }
+    if result.attempt > LAST_ATTEMPT {
+        return Some(format!("round {round} has an attempt {}; accepted: 0 and 1", result.attempt));
+    }
     let (found, asked) = (result.samples.len(), measure.samples as usize);
     if found != asked {
         return Some(format!("round {round} has {found} samples, measure.samples asks for {asked}"));
@@ -92,6 +113,9 @@ fn flaw(result: &RoundResult, case: &Case, measure: &Measure) -> Option<String> 
     {
         return Some(format!("the certificate of round {round} lets errors of {tolerance:e} pass"));
     }
+    if let Some(flaw) = too_long(result) {
+        return Some(flaw);
+    }
     if result.verdict != Some(Verdict::Certified { checked: 0 }) {
         return None;
     }
@@ -99,11 +123,29 @@ fn flaw(result: &RoundResult, case: &Case, measure: &Measure) -> Option<String> 
     (elements > 0).then(|| format!("the certificate of round {round} checked 0 elements of {elements}"))
 }
 
+/// A part of a round that took longer than the whole round; old runs have no time of the whole.
+fn too_long(result: &RoundResult) -> Option<String> {
+    let (round, wall) = (result.round, result.wall);
+    let samples: f64 = result.samples.iter().sum::<f64>() * f64::from(result.batch);
+    let transfer = result.transfer.map_or(0.0, |transfer| transfer.in_seconds.max(transfer.out_seconds));
+    let parts = [("samples", samples), ("transfer", transfer)];
+    let limit = wall * (1.0 + APART.0) + APART.1;
+    let (part, seconds) = parts.into_iter().find(|(_, seconds)| wall > 0.0 && *seconds > limit)?;
+    Some(format!("the {part} of round {round} took {seconds:.3e} s, and the whole round {wall:.3e} s"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{attempt, plan};
     use super::*;
-    use crate::case::Value;
+    use crate::case::{Transfer, Value};
+
+    fn first() -> RoundResult {
+        let Event::Round { result, .. } = attempt(&plan("rounds: 1, ci: none"), 0, 0, 0, 1e-3, false) else {
+            panic!("a round")
+        };
+        result
+    }
 
     /// The error of a changed first result; `None` if it is taken.
     fn error(change: impl FnOnce(&mut RoundResult)) -> Option<String> {
@@ -144,6 +186,13 @@ mod tests {
             let told = error(|result| result.tolerance = Some(tolerance));
             assert_eq!(told.is_some_and(|told| told.contains("lets errors of")), wrong, "{tolerance}");
         }
+        for (change, why) in [
+            (RoundResult { round: 1, ..first() }, "there is a round 1, and the case has 1 round at most"),
+            (RoundResult { round: 77, ..first() }, "there is a round 77, and the case has 1 round at most"),
+            (RoundResult { attempt: 2, ..first() }, "round 0 has an attempt 2; accepted: 0 and 1"),
+        ] {
+            assert_eq!(error(|result| *result = change), Some(format!("not credible: {why}")));
+        }
         let nothing = Some(Verdict::Certified { checked: 0 });
         assert!(
             error(|result| result.verdict = nothing).is_some_and(|told| told.contains("checked 0 elements"))
@@ -151,9 +200,37 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_took_longer_than_its_round_fails_its_case() {
+        for (seconds, batch, wall, told) in [
+            (1e308, 1, 1.0, Some("samples of round 0 took inf s, and the whole round 1.000e0 s")),
+            (0.3, 1, 1.0, Some("samples of round 0 took 1.500e0 s, and the whole round 1.000e0 s")),
+            (1e-3, 65536, 20.0, Some("samples of round 0 took 3.277e2 s, and the whole round 2.000e1 s")),
+            (0.2, 1, 1.0, None),
+            (0.201, 1, 1.0, None),
+            (1e9, 1, 0.0, None),
+        ] {
+            let found = error(|result| {
+                result.samples = vec![seconds; 5];
+                (result.batch, result.wall) = (batch, wall);
+            });
+            assert_eq!(
+                found,
+                told.map(|told| format!("not credible: the {told}")),
+                "{seconds} {batch} {wall}"
+            );
+        }
+        let slow = Transfer { in_bytes: 8, in_seconds: 3.0, out_bytes: 0, out_seconds: 0.0 };
+        let told = error(|result| result.transfer = Some(slow)).expect("refused");
+        assert_eq!(
+            told,
+            "not credible: the transfer of round 0 took 3.000e0 s, and the whole round 5.000e-1 s"
+        );
+    }
+
+    #[test]
     fn a_reference_that_cannot_be_true_does_not_count() {
         let ledger = Ledger::new(plan("rounds: 1, ci: none"));
-        for (copy, counts) in [(10.0, true), (0.0, false), (-3.0, false), (f64::NAN, false)] {
+        for (copy, counts) in [(10.0, true), (0.0, false), (-3.0, false), (f64::NAN, false), (1e308, false)] {
             let event = Event::Reference { pass: 0, backend: "scalar".into(), copy, ranked: Vec::new() };
             let taken = matches!(checked(event, &ledger, &BTreeMap::new()), Event::Reference { .. });
             assert_eq!(taken, counts, "{copy}");

@@ -27,8 +27,10 @@ pub struct Chain {
 pub enum Finding {
     /// The line is what was written, and follows the line that it was written after.
     Whole,
-    /// The line has no hashes.
+    /// The line has no hashes, and none before it has any: an older version wrote it.
     Unchecked,
+    /// The line has no hashes, although one before it has some: it was not written here.
+    Foreign,
     /// The line's bytes are not those that were written.
     Changed,
     /// The line is whole, but the one before it is not the one that it was written after.
@@ -52,7 +54,9 @@ impl Chain {
 
     /// Checks a line with its newline, and continues the chain with the hashes that it states.
     pub fn check(&mut self, line: &[u8]) -> Finding {
-        let Some((content, stated)) = parts(line) else { return Finding::Unchecked };
+        let Some((content, stated)) = parts(line) else {
+            return if self.last.is_some() { Finding::Foreign } else { Finding::Unchecked };
+        };
         let found = self.after(content);
         self.last = Some(stated);
         if stated[..OWN] != found[..OWN] {
@@ -94,11 +98,11 @@ pub struct Integrity {
     pub lines: u64,
     /// Lines without hashes: all of them in runs of older versions.
     pub unchecked: u64,
-    /// Those of them that follow a line with hashes, which only another program writes.
+    /// Those of them that stand among lines with hashes, which only another program writes.
     pub foreign: u64,
     /// Lines that changed, or before which a line is missing.
     pub broken: u64,
-    /// The number of the first broken line, counted from 1, and what is wrong with it.
+    /// The number of the first foreign or broken line, counted from 1, and what is wrong with it.
     pub first: Option<(u64, Finding)>,
 }
 
@@ -108,14 +112,15 @@ impl Integrity {
         self.lines += 1;
         match finding {
             Finding::Whole => {}
-            Finding::Unchecked => {
-                self.foreign += u64::from(self.unchecked + 1 < self.lines);
+            Finding::Unchecked => self.unchecked += 1,
+            Finding::Foreign => {
                 self.unchecked += 1;
+                self.foreign += 1;
             }
-            Finding::Changed | Finding::Gap => {
-                self.broken += 1;
-                self.first = self.first.or(Some((self.lines, finding)));
-            }
+            Finding::Changed | Finding::Gap => self.broken += 1,
+        }
+        if !matches!(finding, Finding::Whole | Finding::Unchecked) {
+            self.first = self.first.or(Some((self.lines, finding)));
         }
     }
 
@@ -126,27 +131,36 @@ impl Integrity {
 
     /// One line about a log that is not as it was written; `None` if nothing is known against it.
     pub fn warning(&self, file: &Path) -> Option<String> {
-        let file = file.display();
-        let others = match self.broken {
+        let (line, finding) = self.first?;
+        let others = match self.broken + self.foreign {
             0 | 1 => String::new(),
-            broken => format!(" ({broken} such lines)"),
+            several => format!(" ({several} such lines)"),
         };
-        match self.first {
-            Some((line, Finding::Changed)) => Some(format!(
-                "{file}:{line}: the line was changed after it was written{others}; a case whose result it holds counts \
-                 as failed until run --resume measures it again"
-            )),
-            Some((line, _)) => Some(format!(
-                "{file}:{line}: the line before it is missing, moved or changed{others}: results may be missing"
-            )),
-            None => (self.foreign > 0).then(|| {
-                let Integrity { foreign, lines, .. } = self;
-                format!(
-                    "{file}: {foreign} of {lines} lines have no checksum, unlike those before them: another \
-                         program or an older version wrote them"
-                )
-            }),
+        let said = match finding {
+            Finding::Changed | Finding::Foreign => format!(
+                "{}{others}: a case whose result it holds fails; run --resume measures it again",
+                finding.reproach()?
+            ),
+            _ => format!("{}{others}: results may be missing", finding.reproach()?),
+        };
+        Some(format!("{}:{line}: {said}", file.display()))
+    }
+}
+
+impl Finding {
+    /// What is wrong with the line, in words; `None` if nothing is known against it.
+    pub fn reproach(self) -> Option<&'static str> {
+        match self {
+            Finding::Whole | Finding::Unchecked => None,
+            Finding::Foreign => Some("the line has no checksum, unlike others of this log"),
+            Finding::Changed => Some("the line was changed after it was written"),
+            Finding::Gap => Some("the line before it is missing, moved or changed"),
         }
+    }
+
+    /// Whether what the line says must not count.
+    pub fn is_distrusted(self) -> bool {
+        matches!(self, Finding::Changed | Finding::Foreign)
     }
 }
 
@@ -200,7 +214,7 @@ mod tests {
 
     #[test]
     fn missing_moved_and_foreign_lines_are_told_apart_from_changed_ones() {
-        use Finding::{Gap, Unchecked, Whole};
+        use Finding::{Foreign, Gap, Whole};
         let lines = written(4);
         let some = |places: &[usize]| places.iter().map(|at| lines[*at].clone()).collect::<Vec<_>>();
         assert_eq!(findings(&some(&[0, 2, 3])), [Whole, Gap, Whole]);
@@ -209,7 +223,7 @@ mod tests {
         assert_eq!(findings(&some(&[0, 1, 1, 2])), [Whole, Whole, Gap, Whole]);
         let mut foreign = lines.clone();
         foreign.insert(2, b"{\"event\":\"paused\"}\n".to_vec());
-        assert_eq!(findings(&foreign), [Whole, Whole, Unchecked, Whole, Whole]);
+        assert_eq!(findings(&foreign), [Whole, Whole, Foreign, Whole, Whole]);
     }
 
     #[test]
@@ -220,8 +234,11 @@ mod tests {
         findings(&lines).into_iter().for_each(|finding| integrity.count(finding));
         assert_eq!(integrity, Integrity { lines: 4, unchecked: 2, ..Integrity::default() });
         assert!(!integrity.is_unchecked() && integrity.warning(Path::new("e")).is_none());
-        integrity.count(Finding::Unchecked);
-        assert!(integrity.warning(Path::new("e")).is_some_and(|told| told.starts_with("e: 1 of 5 lines")));
+        integrity.count(Finding::Foreign);
+        assert!(!integrity.is_unchecked() && integrity.foreign == 1);
+        assert!(
+            integrity.warning(Path::new("e")).is_some_and(|told| told.starts_with("e:5: the line has no"))
+        );
         let mut old = Integrity::default();
         old.count(Finding::Unchecked);
         assert!(old.is_unchecked() && old.warning(Path::new("e")).is_none());

@@ -5,7 +5,7 @@ mod begin;
 mod keep;
 mod watchdog;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -135,6 +135,7 @@ fn drive(
         deaths: 0,
         device_lost: false,
         pause: false,
+        again: BTreeSet::new(),
         strict: false,
         before,
     };
@@ -176,6 +177,8 @@ struct Drive {
     device_lost: bool,
     /// Whether the user wants a pause.
     pause: bool,
+    /// The cases that the user wants measured again and this engine has not reopened yet.
+    again: BTreeSet<String>,
     /// As [`Interrupted::strict`].
     strict: bool,
     /// Seconds that the run had taken before it was resumed.
@@ -233,6 +236,7 @@ impl Drive {
             self.controls.ring_at(client.waker());
             self.greet(hello)?;
             self.pinged = None;
+            self.again.clear();
             self.ping(&mut client);
             client.send(&Command::Run {
                 plan: Box::new(self.ledger.plan().clone()),
@@ -244,7 +248,7 @@ impl Drive {
                 Ended::OverLimit => {}
                 Ended::Died(reason) => {
                     let case = self.bury(&reason)?;
-                    if self.deaths >= MOST_DEATHS && !self.ledger.left().is_empty() {
+                    if self.deaths >= MOST_DEATHS {
                         bail!(
                             "given up: the engine died {MOST_DEATHS} times without a finished round in between, most \
                              recently: {reason}"
@@ -285,6 +289,7 @@ impl Drive {
                         if let Control::Show(pictures) = other {
                             self.pictures = pictures;
                         }
+                        watchdog.asked();
                         self.pass_on(other, client)?;
                     }
                 }
@@ -344,8 +349,8 @@ impl Drive {
         }
         let reported = matches!(event, Event::Round { .. });
         let event = checks::checked(event, &self.ledger, &BTreeMap::new());
-        self.device_lost |= matches!(event, Event::Failed { lost: true, .. });
         let advances = watchdog.hears(&event, &self.ledger);
+        self.device_lost |= advances && matches!(event, Event::Failed { lost: true, .. });
         if advances {
             self.tell_dropped()?;
             self.deaths = if matches!(event, Event::Round { .. }) { 0 } else { self.deaths };
@@ -367,13 +372,15 @@ impl Drive {
         })
     }
 
-    /// Whether an engine skips a case whose report was refused, which has failed already, or sets aside what is on
-    /// file, which is not for it to decide.
-    fn is_refused(&self, event: &Event) -> bool {
-        if matches!(event, Event::SetAside { .. }) {
-            return true;
-        }
-        let Event::Skipped { case, .. } = event else { return false };
+    /// Whether an engine skips a case whose report was refused, which has failed already, or does what is not for it to
+    /// decide: sets aside what is on file, or has a case measured further that nobody asked for.
+    fn is_refused(&mut self, event: &Event) -> bool {
+        let case = match event {
+            Event::SetAside { .. } => return true,
+            Event::Retried { case, .. } => return !self.again.remove(case),
+            Event::Skipped { case, .. } => case,
+            _ => return false,
+        };
         let record = self.ledger.position(case).and_then(|at| self.ledger.records().get(at));
         record.is_some_and(|record| matches!(record.status, Status::Failed(_)))
     }
@@ -397,7 +404,7 @@ impl Drive {
     }
 
     /// Forwards a request of the user to the engine.
-    fn pass_on(&self, asked: Control, client: &mut Client) -> anyhow::Result<()> {
+    fn pass_on(&mut self, asked: Control, client: &mut Client) -> anyhow::Result<()> {
         let own = |at: usize| self.ledger.records().get(self.ledger.original(at));
         let id = |at: usize| own(at).map(|record| record.case.id.clone());
         let command = match asked {
@@ -406,7 +413,11 @@ impl Drive {
             Control::Show(pictures) => Some(Command::Show { pictures }),
             Control::Disturb(at) => Some(Command::Disturb { at }),
             Control::Skip(at) => id(at).map(|case| Command::Skip { case }),
-            Control::Again(at) if self.ledger.may_repeat(at) => id(at).map(|case| Command::Again { case }),
+            Control::Again(at) if self.ledger.may_repeat(at) => {
+                let case = id(at);
+                self.again.extend(case.clone());
+                case.map(|case| Command::Again { case })
+            }
             _ => None,
         };
         command.map_or(Ok(()), |command| client.send(&command))

@@ -396,6 +396,13 @@ impl Ledger {
         &self.plan.experiments[self.plan.cases[at].experiment].measure
     }
 
+    /// The most rounds that the case at this position may have: the recipe's, or more if the user asked for them.
+    pub fn most_rounds(&self, at: usize) -> u32 {
+        let (measure, wanted) = (self.measure(at), self.records.get(at).map_or(0, |record| record.wanted));
+        let most = if measure.adaptive().is_some() { measure.most() } else { measure.rounds };
+        most.max(wanted)
+    }
+
     /// Updates the state derived from a record's rounds, and the records that show the same measurement.
     fn refresh(&mut self, at: usize) {
         if self.originals.contains_key(&at) {

@@ -19,6 +19,7 @@ mod ledger;
 pub mod note;
 pub mod playback;
 pub mod portable;
+mod rebuild;
 mod record;
 pub mod reference;
 pub mod repeat;

@@ -1,12 +1,12 @@
 //! The user's remark on a run: one line in a small file of the run's folder.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
 
-use super::writes::draft;
+use super::writes::replace;
 use crate::case::units::escaped;
 use crate::files;
 
@@ -33,21 +33,15 @@ pub fn read(run: &Path) -> Option<String> {
 /// # Errors
 /// When the folder cannot be written.
 pub fn write(run: &Path, text: &str) -> anyhow::Result<()> {
-    let (path, draft) = (run.join(FILE), draft(run, FILE));
+    let path = run.join(FILE);
     let line = one_line(text);
     let written = match line.is_empty() {
         true if !path.exists() => Ok(()),
         true => fs::remove_file(&path),
-        false => File::create(&draft)
-            .and_then(|mut file| {
-                file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_all())
-            })
-            .and_then(|()| fs::rename(&draft, &path)),
+        false => replace(run, FILE, |file| {
+            file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_all())
+        }),
     };
-    if written.is_err() {
-        // The draft may not exist; report the first error.
-        let _ = fs::remove_file(&draft);
-    }
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 

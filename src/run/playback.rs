@@ -69,9 +69,10 @@ struct Player {
 impl Player {
     fn play(mut self, folder: &Path, plan: Plan) {
         let (mut pace, mut finished) = (Pace::default(), false);
-        let (altered, ledger) = (checks::altered(&plan), Ledger::new(plan));
+        let (altered, mut ledger) = (checks::altered(&plan), Ledger::new(plan));
         let read = each_event_until(folder, |Line { event, at }| {
             let line = Line { event: checks::checked(event, &ledger, &altered), at };
+            ledger.file(&line.event);
             finished |= matches!(line.event, Event::Finished { .. });
             self.tell_all(pace.take(line));
             if self.over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

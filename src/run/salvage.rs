@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::checksum_chain::Finding;
 use super::folder::{Folder, Urgency};
 use super::layout::{LogState, MANIFEST, RECIPE};
 use super::note;
-use super::stored::{StoredLines, manifest};
+use super::rebuild;
+pub use super::rebuild::{Found, find};
+use super::stored::StoredLines;
 use crate::case::units::shown;
 use crate::engine::protocol::{Event, Level};
 use crate::inputs::indices;
@@ -56,33 +57,42 @@ const NAMED: usize = 20;
 /// Reads the event log of a run and finds the lines that cannot be kept.
 ///
 /// # Errors
-/// When the manifest or the log cannot be opened.
+/// When the log cannot be opened.
 pub fn survey(run: &Path) -> anyhow::Result<Survey> {
-    manifest(run)?;
     sort(run, |_, _| Ok(()))
 }
 
-/// Writes a new folder with the lines that can be kept, byte for byte, and a message that says which are missing.
-/// The run itself stays as it is.
+/// Writes a new folder with the lines that can be kept, byte for byte, a message that says which are missing, and the
+/// manifest that was found. The run itself stays as it is.
 ///
 /// # Errors
 /// When the run cannot be opened, or the new folder exists already or cannot be written.
-pub fn salvage(run: &Path, to: &Path) -> anyhow::Result<Survey> {
-    manifest(run)?;
+pub fn salvage(run: &Path, to: &Path, found: &Found) -> anyhow::Result<Survey> {
     if to.exists() {
         bail!("{} already exists; give --out another folder", to.display());
     }
     let folder = Folder::create(to)?;
     // The same name is free for another attempt.
-    fill(folder, run, to).inspect_err(|_| _ = fs::remove_dir_all(to))
+    fill(folder, run, to, found).inspect_err(|_| _ = fs::remove_dir_all(to))
 }
 
-fn fill(mut folder: Folder, run: &Path, to: &Path) -> anyhow::Result<Survey> {
+fn fill(mut folder: Folder, run: &Path, to: &Path, found: &Found) -> anyhow::Result<Survey> {
     let survey = sort(run, |line, log| folder.copy_line(line, log.chain))?;
-    copy(run, to)?;
-    let event = Event::Log { level: Level::Warn, text: told(run, &survey) };
+    copy(run, to, found)?;
+    if let Found::Rebuilt { manifest, .. } = found {
+        folder.write_manifest(manifest)?;
+    }
+    let event = Event::Log { level: Level::Warn, text: told(run, &survey, found) };
     folder.append(&event, Urgency::Durable)?;
     Ok(survey)
+}
+
+/// Writes the samples of a run whose plan is lost into the new folder; returns the file and the number of cases.
+///
+/// # Errors
+/// When the log cannot be read or the file cannot be written.
+pub fn keep_samples(run: &Path, to: &Path) -> anyhow::Result<(PathBuf, usize)> {
+    rebuild::write_samples(run, to)
 }
 
 /// Calls `keep` with every line that can be kept.
@@ -106,7 +116,7 @@ fn sort(run: &Path, mut keep: impl FnMut(&[u8], &LogState) -> anyhow::Result<()>
         };
         let reason = match lines.parse() {
             Err(error) => format!("not an event that this version knows: {error}"),
-            Ok(_) if finding == Finding::Changed => "the line was changed after it was written".to_owned(),
+            Ok(_) if finding.is_distrusted() => finding.reproach().unwrap_or_default().to_owned(),
             Ok(_) => {
                 survey.kept += 1;
                 keep(lines.text(), &lines.state)?;
@@ -118,8 +128,10 @@ fn sort(run: &Path, mut keep: impl FnMut(&[u8], &LogState) -> anyhow::Result<()>
 }
 
 /// Copies what a run's folder holds besides its events and what is derived from them.
-fn copy(run: &Path, to: &Path) -> anyhow::Result<()> {
+fn copy(run: &Path, to: &Path, found: &Found) -> anyhow::Result<()> {
     let mut files: Vec<PathBuf> = [MANIFEST, RECIPE, note::FILE].map(PathBuf::from).to_vec();
+    // A manifest without its end, or none, is written anew or not at all.
+    files.retain(|file| file != Path::new(MANIFEST) || matches!(found, Found::Whole(_)));
     let arrays = run.join(indices::FOLDER);
     if arrays.is_dir() {
         fs::create_dir_all(to.join(indices::FOLDER))
@@ -141,7 +153,7 @@ fn copy(run: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn told(run: &Path, survey: &Survey) -> String {
+fn told(run: &Path, survey: &Survey, found: &Found) -> String {
     let lines: Vec<String> =
         survey.dropped.iter().take(NAMED).map(|dropped| dropped.line.to_string()).collect();
     let more = match survey.lost().saturating_sub(NAMED as u64) {
@@ -149,7 +161,16 @@ fn told(run: &Path, survey: &Survey) -> String {
         more => format!(" and {more} more"),
     };
     let run = shown(&run.display().to_string());
-    format!("salvaged from {run}: dropped of its event log are the lines {}{more}", lines.join(", "))
+    let manifest = match found {
+        Found::Whole(_) => "",
+        Found::Rebuilt { .. } => "; the manifest was rebuilt from the recipe and the events",
+        Found::Lost { .. } => "; the manifest is lost",
+    };
+    let dropped = match lines.as_slice() {
+        [] => "every line of its event log is kept".to_owned(),
+        lines => format!("dropped of its event log are the lines {}{more}", lines.join(", ")),
+    };
+    format!("salvaged from {run}: {dropped}{manifest}")
 }
 
 #[cfg(test)]
@@ -175,7 +196,8 @@ mod tests {
         let changed = lines[2].replacen("0.001", "0.002", 1);
         let damaged = format!("{}\n{}\n\0\0\0\n{changed}\n{}\n{{\"ev", lines[0], lines[1], lines[3]);
         fs::write(run.join(EVENTS), &damaged).expect("written");
-        let survey = salvage(&run, &out).expect("salvaged");
+        let found = find(&run).expect("a manifest");
+        let survey = salvage(&run, &out, &found).expect("salvaged");
         let dropped: Vec<(u64, &str)> = survey.dropped.iter().map(|d| (d.line, &d.reason[..12])).collect();
         assert_eq!(dropped, [(3, "not an event"), (4, "the line was"), (6, "the last lin")]);
         assert_eq!(fs::read_to_string(run.join(EVENTS)).expect("events"), damaged, "untouched");
@@ -188,7 +210,7 @@ mod tests {
         // The chain still says that lines are missing, once.
         assert_eq!((stored.log.integrity.broken, stored.log.integrity.lines), (1, 4));
         assert_eq!(fs::read(out.join(indices::FOLDER).join("a.npy")).expect("copied"), b"array");
-        let error = salvage(&run, &out).expect_err("taken").to_string();
+        let error = salvage(&run, &out, &found).expect_err("taken").to_string();
         assert!(error.contains("already exists; give --out another folder"), "{error}");
     }
 }

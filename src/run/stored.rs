@@ -10,8 +10,9 @@ use serde_json::Value as Json;
 use super::checksum_chain::Finding;
 use super::layout::{ENGINE_DIED, Line, LogState, MANIFEST, Manifest, RECIPE, SCHEMA};
 use super::{Ledger, checks, events, index_files};
+use crate::case::Verdict;
 use crate::case::units::{escaped, fmt_bytes};
-use crate::engine::protocol::Event;
+use crate::engine::protocol::{Event, Level};
 use crate::files;
 use crate::run::client::EngineCommand;
 
@@ -83,8 +84,8 @@ pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<Log
     })
 }
 
-/// Like [`each_event`], but stops when `take` breaks. A round whose line changed after it was written is given as a
-/// failure, which a resumed run tries again.
+/// Like [`each_event`], but stops when `take` breaks. A result whose line changed after it was written, or has no
+/// checksum among lines that have one, is given as a failure, which a resumed run tries again.
 ///
 /// # Errors
 /// As for [`Stored::open`], for the lines up to the break.
@@ -104,8 +105,8 @@ pub fn each_event_until(
                 EngineCommand::Own.command_line("salvage", path)
             ),
         };
-        if finding == Finding::Changed {
-            line.event = lines.distrusted(line.event);
+        if finding.is_distrusted() {
+            line.event = lines.distrusted(line.event, finding);
         }
         if take(said_in_words(line)).is_break() {
             break;
@@ -123,15 +124,36 @@ pub(super) struct StoredLines {
     reader: Box<dyn BufRead>,
     text: Vec<u8>,
     pub state: LogState,
+    /// Whether the first line with a checksum was written after another one with a checksum, so that the lines
+    /// before it had theirs taken away.
+    stripped: bool,
 }
 
 impl StoredLines {
     /// # Errors
     /// When the log cannot be opened.
     pub fn open(run: &Path) -> anyhow::Result<StoredLines> {
+        let stripped = StoredLines::begin(run, false)?.find_stripped();
+        StoredLines::begin(run, stripped)
+    }
+
+    fn begin(run: &Path, stripped: bool) -> anyhow::Result<StoredLines> {
         let file = events::file(run);
         let reader = events::open(&file)?;
-        Ok(StoredLines { file, reader, text: Vec::new(), state: LogState::default() })
+        Ok(StoredLines { file, reader, text: Vec::new(), state: LogState::default(), stripped })
+    }
+
+    /// Reads up to the first line that has a checksum: the first one of runs whose every line has one, and all lines of
+    /// runs of older versions.
+    fn find_stripped(mut self) -> bool {
+        loop {
+            match self.next() {
+                Ok(Some(Finding::Unchecked)) => {}
+                Ok(Some(Finding::Gap)) => return self.number() > 1,
+                // A log that cannot be read is reported where it is read in earnest.
+                _ => return false,
+            }
+        }
     }
 
     /// Reads the next complete line, and returns what its checksums say; `None` at the end or before a torn line.
@@ -149,7 +171,10 @@ impl StoredLines {
             }
             return Ok(None);
         }
-        let finding = self.state.chain.check(&self.text);
+        let finding = match self.state.chain.check(&self.text) {
+            Finding::Unchecked if self.stripped => Finding::Foreign,
+            finding => finding,
+        };
         self.state.integrity.count(finding);
         self.state.whole += read;
         Ok(Some(finding))
@@ -173,20 +198,58 @@ impl StoredLines {
         serde_json::from_slice(&self.text)
     }
 
-    /// What remains of an event whose line changed: of a round, that it is lost.
-    fn distrusted(&self, event: Event) -> Event {
-        let Event::Round { seq, result } = event else { return event };
+    /// What remains of an event whose line is distrusted: of a result, that it is lost. Of a line without a checksum
+    /// nothing else counts either, such as that a case is to be measured anew. A wrong result stays wrong.
+    fn distrusted(&self, event: Event, finding: Finding) -> Event {
         let name = self.file.file_name().unwrap_or_default().to_string_lossy();
-        let error = format!("{name}:{}: the line was changed after it was written", self.number());
-        Event::Failed { seq, case: result.case, round: result.round, error, lost: true }
+        let why = finding.reproach().unwrap_or_default();
+        let error = format!("{name}:{}: {why}", self.number());
+        let is_foreign = finding == Finding::Foreign;
+        match event {
+            Event::Round { result, seq } if !matches!(result.verdict, Some(Verdict::Wrong { .. })) => {
+                Event::Failed { seq, case: result.case, round: result.round, error, lost: true }
+            }
+            Event::NotApplicable { seq, case, .. } | Event::Skipped { seq, case } if is_foreign => {
+                Event::Failed { seq, case, round: 0, error, lost: true }
+            }
+            kept @ (Event::Round { .. } | Event::Failed { .. } | Event::Log { .. }) => kept,
+            _ if is_foreign => Event::Log { level: Level::Warn, text: error },
+            kept => kept,
+        }
     }
 }
 
 /// Reads only the manifest of a run folder.
 ///
 /// # Errors
-/// As for [`Stored::open`].
+/// As for [`Stored::open`]; where the manifest is lost, the error says how to rebuild it.
 pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
+    manifest_on_file(path).map_err(|error| match is_lost(path) && events::file(path).is_file() {
+        true => {
+            anyhow!("{error:#}; to rebuild it: {}", EngineCommand::Own.command_line("salvage", path))
+        }
+        false => error,
+    })
+}
+
+/// Whether a run has no manifest, or one that is not JSON of any schema, so that a program of another version would not
+/// read it either.
+pub(super) fn is_lost(run: &Path) -> bool {
+    let file = run.join(MANIFEST);
+    if !file.exists() {
+        return true;
+    }
+    // What cannot be read is not known to be lost.
+    let Ok(text) = files::text(&file, &files::MANIFEST) else { return false };
+    let json = serde_json::from_str::<Json>(&text).ok();
+    json.is_none_or(|json| json.get("schema").is_none())
+}
+
+/// [`manifest`] without advice.
+///
+/// # Errors
+/// As for [`Stored::open`].
+pub(super) fn manifest_on_file(path: &Path) -> anyhow::Result<Manifest> {
     let file = path.join(MANIFEST);
     if !files::is_there(path) {
         bail!("{}: no such folder", path.display());

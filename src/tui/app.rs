@@ -16,7 +16,7 @@ use ratatui::backend::Backend;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::{Position, Rect};
 
-use super::calibration::{Calibration, Calibrator};
+use super::calibration::{Calibration, Calibrator, MakeCalibrator};
 use super::commands::Effect;
 use super::frame_limiter::{FrameLimiter, POLL};
 use super::home::background_lookups::{BackgroundLookups, Lookups};
@@ -24,7 +24,7 @@ use super::home::jobs::{Jobs, Resolve};
 use super::home::save::{self, Write};
 use super::recipes::RecipeEntry;
 use super::runs::IoWorker;
-use super::state::{Leaving, State};
+use super::state::{Engine, Leaving, State};
 use super::theme::Theme;
 use super::update::{Input, update, wanted};
 use super::view::{settle, view};
@@ -73,6 +73,8 @@ pub struct App {
     deferred: VecDeque<KeyEvent>,
     /// Calibrates devices.
     calibrator: Option<Calibrator>,
+    /// Makes the calibrator once an engine has said which devices there are.
+    pub make_calibrator: Option<MakeCalibrator>,
 }
 
 impl App {
@@ -98,6 +100,7 @@ impl App {
             clip: None,
             deferred: VecDeque::new(),
             calibrator: None,
+            make_calibrator: None,
         }
     }
 
@@ -174,9 +177,10 @@ impl App {
         self.calibrator = Some(calibrator);
     }
 
-    /// From now on, the preview shows the results of these lookups.
+    /// From now on, the preview shows the results of these lookups, and the header what the engine says.
     pub fn find_out_by(&mut self, lookups: Lookups) {
         self.background = Some(BackgroundLookups::new(lookups));
+        self.state.engine = Engine::Unasked;
         self.state.home.facts.found_out = true;
     }
 
@@ -204,13 +208,18 @@ impl App {
         }
         let step = self.state.step().as_secs();
         let next = Duration::from_secs((now.as_secs() / step + 1) * step).saturating_sub(now);
-        let ticking = self.state.active();
+        let ticking = self.state.active() || self.waits_for_engine();
         let leaving = matches!(self.state.leaving, Leaving::Waiting { .. });
         match self.waker {
             None => POLL,
             Some(_) if ticking || leaving => next,
             Some(_) => Duration::MAX,
         }
+    }
+
+    /// Whether the header counts the seconds until the engine says hello.
+    fn waits_for_engine(&self) -> bool {
+        matches!(self.state.engine, Engine::Awaited { .. }) && self.state.session.is_none()
     }
 
     /// The line printed on the terminal while the program is suspended.
@@ -272,6 +281,9 @@ impl App {
         let moved = now.as_secs() / step != self.state.now.as_secs() / step;
         let silent = self.state.run().is_some_and(|run| run.silence(now).is_some());
         if moved && self.state.active() && (silent || !self.state.drawing_paused()) {
+            self.frame_limiter.touch();
+        }
+        if moved && self.waits_for_engine() {
             self.frame_limiter.touch();
         }
         if let Some(effect) = update(&mut self.state, Input::Tick, now) {

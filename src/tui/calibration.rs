@@ -8,11 +8,15 @@ use crate::engine::protocol::Environment;
 use crate::model::{DeviceProfile, Profile};
 use crate::recipe::plan::Plan;
 use crate::run::Record;
+use crate::run::client::Hello;
 use crate::run::runner::Running;
 
 type Start = Box<dyn FnMut(&str) -> Result<(Plan, Running), String>>;
 type Finish = Box<dyn FnMut(&[Record]) -> Result<Made, String>>;
 type TakeBack = Box<dyn FnMut() -> Result<Standing, String>>;
+
+/// Makes a calibrator of the devices that an engine has.
+pub type MakeCalibrator = Box<dyn Fn(Hello) -> Calibrator>;
 
 /// Measures devices and derives their profiles.
 pub struct Calibrator {

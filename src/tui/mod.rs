@@ -54,7 +54,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 pub use chart::overlay::Baseline;
-pub use home::background_lookups::Lookups;
+pub use home::background_lookups::{Greeting, Lookups};
 pub use home::facts::LastRun;
 pub use home::jobs::{Resolve, Wanted};
 pub use recipes::{OWN, RecipeEntry};
@@ -63,7 +63,7 @@ pub use state::Remote;
 pub use whatif::SaveProfile;
 
 use app::App;
-use calibration::Calibrator;
+use calibration::MakeCalibrator;
 use config::Config;
 use session::Session;
 use state::State;
@@ -97,8 +97,8 @@ pub struct Options {
     pub profiles: Vec<Profile>,
     /// Saves a profile that the user has changed.
     pub save_profile: SaveProfile,
-    /// Calibrates devices.
-    pub calibrator: Option<Calibrator>,
+    /// Makes what calibrates the devices of an engine.
+    pub calibrator: Option<MakeCalibrator>,
 }
 
 /// Takes over the terminal until the user leaves, and gives it back even after a panic or a signal. Takes the
@@ -113,7 +113,7 @@ pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     let state = State { keymap, mode, remote, profiles, ..State::new(options.recipes, options.devices) };
     let mut app = App::new(state, theme, options.runner, options.resolve);
     app.save_profile = options.save_profile;
-    options.calibrator.into_iter().for_each(|calibrator| app.calibrate_by(calibrator));
+    app.make_calibrator = options.calibrator;
     if let Some(lookups) = options.lookups {
         app.find_out_by(lookups);
     }

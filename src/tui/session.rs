@@ -12,6 +12,7 @@ mod tests;
 mod view;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use pictures::{Pictures, Shown as ShownPicture};
@@ -21,7 +22,7 @@ pub use view::{ChartView, Shown};
 
 use super::log::Log;
 use super::machine::Machine;
-use super::words;
+use super::words::{self, Kin};
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, charted};
@@ -118,6 +119,8 @@ pub struct Session {
     pub all_events_seen: bool,
     /// Whether the engine has made progress since it was started.
     progressed: bool,
+    /// What the values of each experiment's axes share.
+    pub kins: Arc<[Vec<Kin>]>,
     /// The charts of the experiments as the recipe has them.
     recipe_charts: Vec<Chart>,
     chart: ChartData,
@@ -146,6 +149,7 @@ impl Session {
         let earlier = taken(&ledger).unwrap_or_default();
         let chart = charted(ledger.plan(), 0, ledger.records(), Some(ledger.references()));
         let recipe_charts = ledger.plan().experiments.iter().map(|e| e.chart.clone()).collect();
+        let kins = ledger.plan().experiments.iter().map(|e| Kin::of_axes(&e.axes)).collect();
         let view = ChartView::new(ledger.plan().experiments.len());
         let mut session = Session {
             recipe: recipe.into(),
@@ -174,6 +178,7 @@ impl Session {
             cancelled: false,
             all_events_seen: false,
             progressed: false,
+            kins,
             recipe_charts,
             chart,
             stale: false,

@@ -49,6 +49,17 @@ pub enum Leaving {
     Now,
 }
 
+/// What is known of the engine that is asked for the devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// It is to be asked.
+    Unasked,
+    /// It has not said hello since this time.
+    Awaited { since: Duration },
+    /// It has answered, or it is known why it does not.
+    Known,
+}
+
 /// The connection to an engine on another machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
@@ -89,6 +100,8 @@ pub struct State {
     pub calibration: Calibration,
     /// The devices of all backends, as one line of text.
     pub devices: String,
+    /// Whether `devices` is the engine's answer.
+    pub engine: Engine,
     /// The engine, if it is remote.
     pub remote: Option<Remote>,
     /// The bindings of keys to actions.
@@ -117,6 +130,7 @@ impl State {
             notice: None,
             calibration: Calibration::default(),
             devices,
+            engine: Engine::Known,
             remote: None,
             keymap: Keymap::default(),
             now: Duration::ZERO,

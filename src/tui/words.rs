@@ -9,9 +9,9 @@ use ratatui::text::Span;
 
 pub use self::squeeze::{Kin, Word, split, squeeze};
 use super::theme::Theme;
-use crate::case::Case;
 pub use crate::case::units::number_of;
-use crate::recipe::plan::Experiment;
+use crate::case::{Case, Value};
+use crate::recipe::plan::{Axis, Experiment};
 use crate::report::names;
 use crate::run::eta::Left;
 use crate::run::{Ledger, Record, SKIPPED};
@@ -27,9 +27,14 @@ pub fn case(ledger: &Ledger, at: usize) -> String {
 
 /// The case's values of the experiment's swept parameters, or its primitive if it has none of them.
 pub fn swept_values(experiment: &Experiment, case: &Case) -> String {
-    let value = |axis: &crate::recipe::plan::Axis| Some(names::value(axis.value(case)?, axis.bytes));
+    let value = |axis: &Axis| Some(names::value(axis.value(case)?, axis.bytes));
     let values: Vec<String> = experiment.axes.iter().filter_map(value).collect();
     if values.is_empty() { case.primitive.clone() } else { values.join(" ") }
+}
+
+/// A value in a list, which has no room for the space in `64 KiB`.
+pub fn value_in_list(axis: &Axis, value: &Value) -> String {
+    names::value(value, axis.bytes).replace(' ', "")
 }
 
 /// Why a case has no result: `n/a: reason`, or for a case skipped after some rounds, the number of these.

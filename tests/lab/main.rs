@@ -1,6 +1,7 @@
 //! The lab without its program: recipes and plans, the engine in this process, documents and claims, and every parser.
 
 mod claims;
+mod coverage;
 mod documents;
 mod engine;
 mod experiments;

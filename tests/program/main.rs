@@ -1,10 +1,12 @@
 //! The real program, without a GPU: what it prints and writes, its exit status, its processes and its terminal.
 
+mod false_engines;
 mod figures;
 mod first_minutes;
 mod index_files;
 mod inputs;
 mod judging;
+mod leftovers;
 mod misbehaving;
 mod mpi;
 mod output;
@@ -13,8 +15,10 @@ mod process;
 mod reads;
 mod reports;
 mod resume;
+mod sealed;
 mod spatter;
 mod surroundings;
 mod terminal;
 mod verify;
+mod waiting;
 mod watch;

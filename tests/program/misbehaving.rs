@@ -20,68 +20,68 @@ measure: {rounds: 3, samples: 2, ci: none, second-look: never}
 ";
 
 /// A folder with the recipe, and its run if it is one.
-struct Lab(tempfile::TempDir);
+pub struct Lab(tempfile::TempDir);
 
 impl Lab {
-    fn new() -> Lab {
+    pub fn new() -> Lab {
         let root = tempfile::tempdir().expect("temporary folder");
         fs::write(root.path().join("small.yaml"), RECIPE).expect("recipe");
         Lab(root)
     }
 
     /// A folder with a finished run in `out`.
-    fn with_run() -> Lab {
+    pub fn with_run() -> Lab {
         let lab = Lab::new();
         let output = lab.scatterlab(&["run", "small.yaml", "--out", "out"]);
         assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
         lab
     }
 
-    fn scatterlab(&self, arguments: &[&str]) -> Output {
+    pub fn scatterlab(&self, arguments: &[&str]) -> Output {
         scatterlab(self.0.path(), arguments)
     }
 
     /// Runs the recipe with an engine that is a line of the shell.
-    fn run(&self, engine: &str) -> Output {
+    pub fn run(&self, engine: &str) -> Output {
         self.run_patiently(engine, "120")
     }
 
     /// Does not wait longer than these seconds for the engine to get on.
-    fn run_patiently(&self, engine: &str, seconds: &str) -> Output {
+    pub fn run_patiently(&self, engine: &str, seconds: &str) -> Output {
         let mut run = program(self.0.path());
         let run = run.args(["run", "small.yaml", "--out", "out", "--engine", engine]);
         run.env("SCATTERLAB_HUNG_AFTER", seconds).output().expect("starts")
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn read(&self, name: &str) -> String {
+    pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Rewrites a file.
-    fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
+    pub fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
         let before = self.read(name);
         let after = change(before.clone());
         assert_ne!(before, after, "nothing was changed");
         fs::write(self.path(name), after).expect("written");
     }
 
-    fn statuses(&self, run: &str) -> Vec<Status> {
+    pub fn statuses(&self, run: &str) -> Vec<Status> {
         let stored = Stored::open(&self.path(run)).expect("a run");
         stored.ledger.records().iter().map(|record| record.status.clone()).collect()
     }
 }
 
 /// The program's own engine behind a filter of its events.
-fn filtered(filter: &str) -> String {
+pub fn filtered(filter: &str) -> String {
     format!("'{binary}' engine | {filter}", binary = binary())
 }
 
 /// The number of the first line of the events that holds these words, counted from 1.
-fn line_of(events: &str, words: &str) -> usize {
+pub fn line_of(events: &str, words: &str) -> usize {
     1 + events.lines().position(|line| line.contains(words)).expect("such a line")
 }
 

@@ -20,7 +20,7 @@ use crate::model::profiles::{self, Found, Machine, ProfileStore};
 use crate::recipe::plan::Plan;
 use crate::run::client::{EngineCommand, Hello};
 use crate::run::runner::{Runner, Running};
-use crate::run::writes::write_durably;
+use crate::run::writes::{RUN, temporary, write_durably};
 use crate::run::{EngineRunner, Record};
 use crate::tui::calibration::{Calibrator, Made, Standing};
 
@@ -137,10 +137,10 @@ impl Bench {
         let quick = !self.found(&store, &device).is_some_and(|found| is_full(&found));
         let text = target.recipe(quick);
         let plan = planned(&text)?;
-        let folder = tempfile::tempdir().context("cannot make a folder for the run")?;
+        let folder = temporary().context("cannot make a folder for the run")?;
         let runner = EngineRunner {
             engine: self.engine.clone(),
-            out: Some(folder.path().join("run")),
+            out: Some(folder.path().join(RUN)),
             root: PathBuf::new(),
             profiles: Vec::new(),
             reports: None,

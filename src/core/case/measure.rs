@@ -20,6 +20,10 @@ pub struct Measure {
     /// Relative half-width of the 95% confidence interval of the rounds' medians at which a case is done;
     /// `None`: always `rounds` rounds.
     pub ci: Option<f64>,
+    /// The fewest rounds whose interval may end a case, though the recipe asks for fewer: one over three or four rounds
+    /// is narrow by chance too often. Plans of older versions ended a case from three rounds on.
+    #[serde(default = "three", skip_serializing_if = "is_three")]
+    pub precise_from: u32,
     /// Seconds per case, including preparation, that no round beyond the first `rounds` and no second attempt may
     /// exceed if it takes as long as the longest before it.
     pub budget: f64,
@@ -50,6 +54,14 @@ pub struct Measure {
     /// after its last sample and the others before samples, evenly spread.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub snapshots: u32,
+}
+
+fn three() -> u32 {
+    FEWEST
+}
+
+fn is_three(number: &u32) -> bool {
+    *number == FEWEST
 }
 
 fn one() -> u32 {
@@ -171,6 +183,7 @@ const DEFAULT: Measure = Measure {
     samples: 5,
     warm_up: None,
     ci: Some(0.03),
+    precise_from: 5,
     budget: 10.0,
     limit: None,
     max_time: None,

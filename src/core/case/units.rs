@@ -130,7 +130,7 @@ pub fn number_of(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Seconds for display: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`. Infinite, NaN and negative
+/// Seconds for display: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`, `1.00e308 s`. Infinite, NaN and negative
 /// values are `n/a`.
 pub fn fmt_seconds(seconds: f64) -> String {
     const STEPS: &[(f64, &str)] = &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
@@ -139,6 +139,9 @@ pub fn fmt_seconds(seconds: f64) -> String {
     }
     if seconds < 59.95 {
         return if seconds == 0.0 { "0 s".to_owned() } else { stepped_small(seconds, STEPS) };
+    }
+    if seconds >= UNWIELDY {
+        return format!("{} s", three_digits(seconds));
     }
     let whole = seconds.round() as u64;
     let (hours, minutes) = (whole / 3600, whole / 60 % 60);
@@ -180,7 +183,11 @@ pub fn fmt_flops(operations_per_second: f64) -> String {
 /// A relative change for display, from a share: 0.111 is `+11.1 %`, −0.4 is `−40.0 %`.
 pub fn fmt_change(share: f64) -> String {
     let sign = if share < 0.0 { '−' } else { '+' };
-    format!("{sign}{:.1} %", share.abs() * 100.0)
+    match share.abs() * 100.0 {
+        percent if !percent.is_finite() => "n/a".to_owned(),
+        percent if percent >= UNWIELDY => format!("{sign}{} %", three_digits(percent)),
+        percent => format!("{sign}{percent:.1} %"),
+    }
 }
 
 fn with_unit(value: f64, unit: &str) -> String {
@@ -202,11 +209,17 @@ fn stepped_small(seconds: f64, steps: &[(f64, &str)]) -> String {
     }
 }
 
+/// From here on a number has an exponent: it has more digits than an `f64` holds, and up to 309.
+pub const UNWIELDY: f64 = 1e15;
+
 /// Three significant digits, but never fewer than the integer part has: `1.23`, `45.6`, `789`, `2718`,
-/// `0.00123`.
+/// `0.00123`; `1.00e308` from [`UNWIELDY`] on.
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { "n/a".to_owned() };
+    }
+    if value.abs() >= UNWIELDY {
+        return format!("{value:.2e}");
     }
     let rounded = rounded_to_three(value);
     let decimals = (2 - rounded.abs().log10().floor() as i32).clamp(0, 12) as usize;
@@ -227,6 +240,15 @@ fn rounded_to_three(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_nobody_reads_to_the_end_have_an_exponent() {
+        assert_eq!([1e308, -1e308, 1e15].map(three_digits), ["1.00e308", "-1.00e308", "1.00e15"]);
+        assert_eq!(three_digits(999_999_999_999_999.0), "999999999999999");
+        assert_eq!([1e308, 1e15, 7200.0].map(fmt_seconds), ["1.00e308 s", "1.00e15 s", "2 h 00 min"]);
+        assert_eq!([1e308, -1e300, 0.5].map(fmt_change), ["n/a", "−1.00e302 %", "+50.0 %"]);
+        assert_eq!(fmt_rate(-1e300), "-1.00e300 GB/s");
+    }
 
     #[test]
     fn digits_stand_in_groups() {

@@ -1,13 +1,28 @@
 //! Confidence intervals of the mean of the rounds' medians.
 
+use std::sync::OnceLock;
+
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The confidence of every interval that is not corrected for a number of cases.
 pub const CONFIDENCE: f64 = 0.95;
 
+/// So many degrees of freedom have a quantile that is computed once.
+const TABLE: usize = 200;
+
 /// The quantile of Student's t distribution that leaves `(1 − confidence) / 2` above it;
 /// `None` without a degree of freedom, or for a confidence outside (0, 1).
 pub fn t_quantile(confidence: f64, freedom: f64) -> Option<f64> {
+    static QUANTILES: [OnceLock<Option<f64>>; TABLE] = [const { OnceLock::new() }; TABLE];
+    let whole = confidence == CONFIDENCE && freedom >= 1.0 && freedom.fract() == 0.0;
+    let place = QUANTILES.get(freedom as usize).filter(|_| whole);
+    place.map_or_else(
+        || computed(confidence, freedom),
+        |place| *place.get_or_init(|| computed(confidence, freedom)),
+    )
+}
+
+fn computed(confidence: f64, freedom: f64) -> Option<f64> {
     let inside = confidence > 0.0 && confidence < 1.0 && freedom > 0.0 && freedom.is_finite();
     let t = StudentsT::new(0.0, 1.0, freedom).ok().filter(|_| inside)?;
     let quantile = t.inverse_cdf(0.5 + confidence / 2.0);

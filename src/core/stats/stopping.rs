@@ -59,8 +59,9 @@ impl Spent {
 /// enough; `None` while another round is due. A case gets at least the recipe's minimum number of rounds and
 /// the `wanted` rounds that the user asked for.
 ///
-/// The rule is evaluated after every round (optional stopping), so its intervals cover the true value
-/// slightly less often than 95% of the time.
+/// The rule is evaluated after every round (optional stopping), so its intervals cover the true value less often than
+/// 95% of the time: a case stops where its interval happens to be narrow. `docs/trust.md` has the shares of simulated
+/// cases, which a test computes with this function.
 pub fn verdict(measure: &Measure, wanted: u32, medians: &[f64], spent: Spent) -> Option<Stop> {
     let rounds = medians.len() as u32;
     if rounds < measure.rounds.max(wanted) {
@@ -69,7 +70,8 @@ pub fn verdict(measure: &Measure, wanted: u32, medians: &[f64], spent: Spent) ->
     let Some(wanted) = measure.adaptive() else {
         return Some(Stop::Fixed);
     };
-    if half_width(medians).is_some_and(|width| width <= wanted) {
+    let counts = rounds >= measure.precise_from;
+    if counts && half_width(medians).is_some_and(|width| width <= wanted) {
         Some(Stop::Precise)
     } else if rounds >= measure.most() {
         Some(Stop::Rounds)
@@ -112,6 +114,11 @@ mod tests {
         assert_eq!(verdict(&measure(5, 30), 0, &wild, spent(0.1)), None);
         assert_eq!(verdict(&measure(5, 30), 0, &wild, spent(9.9)), Some(Stop::Budget));
         assert_eq!(verdict(&measure(3, 5), 0, &wild, spent(0.1)), Some(Stop::Rounds));
+        assert_eq!(verdict(&measure(3, 30), 0, &steady[..3], spent(0.1)), None, "narrow by chance");
+        assert_eq!(verdict(&measure(3, 30), 0, &steady[..3], spent(9.9)), Some(Stop::Budget));
+        assert_eq!(verdict(&measure(3, 4), 0, &steady[..4], spent(0.1)), Some(Stop::Rounds));
+        let older = Measure { precise_from: 3, ..measure(3, 30) };
+        assert_eq!(verdict(&older, 0, &steady[..3], spent(0.1)), Some(Stop::Precise));
         assert_eq!(
             verdict(&measure(5, 1), 0, &wild, spent(0.1)),
             Some(Stop::Fixed),

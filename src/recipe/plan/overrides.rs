@@ -32,6 +32,27 @@ impl Overrides {
         backends.into_iter().chain(set).chain(only).collect()
     }
 
+    /// The overrides that [`words`](Self::words) wrote, joined by blanks.
+    pub fn of_words(text: &str) -> Overrides {
+        let mut overrides = Overrides::default();
+        let starts = |at: &usize| OPTIONS.iter().any(|option| text[*at..].starts_with(option));
+        let begins = |at: &usize| *at == 0 || text[..*at].ends_with(' ');
+        let mut places: Vec<usize> =
+            text.char_indices().map(|(at, _)| at).filter(|at| begins(at) && starts(at)).collect();
+        places.push(text.len());
+        for place in places.windows(2) {
+            let Some((option, value)) = text[place[0]..place[1]].trim().split_once(' ') else { continue };
+            let list = || value.split(',').map(str::to_owned).collect();
+            match (option, value.split_once('=')) {
+                ("--backend", _) => overrides.backends = list(),
+                ("--only", _) => overrides.only = list(),
+                (_, Some((key, value))) => overrides.set.push((key.to_owned(), value.to_owned())),
+                _ => {}
+            }
+        }
+        overrides
+    }
+
     /// The name of the override at this place in messages.
     pub(super) fn origin(&self, place: Place) -> Option<String> {
         match place {
@@ -42,6 +63,9 @@ impl Overrides {
         }
     }
 }
+
+/// How each override begins in [`Overrides::words`].
+const OPTIONS: [&str; 3] = ["--backend ", "--set ", "--only "];
 
 /// Keys other than parameters.
 fn other_keys() -> Vec<String> {

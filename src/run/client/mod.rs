@@ -25,7 +25,7 @@ use crate::shell;
 
 /// How long an engine may take to send its first event, [`Event::Hello`]: the driver takes seconds to initialise
 /// a GPU, and a batch system may add more.
-const HELLO_TIMEOUT: Duration = Duration::from_secs(120);
+pub const HELLO_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long an engine may take to exit once its input is closed.
 const END_TIMEOUT: Duration = Duration::from_secs(3);

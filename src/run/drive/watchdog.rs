@@ -21,6 +21,9 @@ const SLOW_COPY: f64 = 5.0;
 /// to receive events queued meanwhile.
 const LOOKS: u32 = 8;
 
+/// Most steps that count between two results. The engine takes four in a round; a result that was refused ends none.
+const MOST_STEPS: usize = 32;
+
 /// The shortest look, so that an engine out of time is noticed without a busy loop.
 const SHORTEST_LOOK: Duration = Duration::from_millis(1);
 
@@ -51,6 +54,8 @@ pub(super) struct Watchdog {
     turn: Duration,
     started: bool,
     activity: Option<Activity>,
+    /// The steps since the last result, each of which counts once.
+    steps: Vec<Activity>,
     /// Backends with a reference copy since the last result.
     referenced: BTreeSet<String>,
     /// Whether the user asked for a pause, and whether the engine is paused.
@@ -69,6 +74,7 @@ impl Watchdog {
             turn: Duration::ZERO,
             started: false,
             activity: None,
+            steps: Vec::new(),
             referenced: BTreeSet::new(),
             pause_asked: false,
             held: false,
@@ -90,6 +96,11 @@ impl Watchdog {
         self.pause_asked = pause;
     }
 
+    /// The user asks the engine for something, after which it may begin its round anew.
+    pub fn asked(&mut self) {
+        self.steps.clear();
+    }
+
     /// Counts the time since the last call, as a look of this length at most.
     pub fn looks(&mut self, look: Duration) {
         let passed = self.looked.elapsed().min(look);
@@ -109,7 +120,12 @@ impl Watchdog {
         let advances = self.advances(event, ledger);
         match event {
             Event::Paused => self.held = self.pause_asked,
-            Event::Continued => (self.held, self.pause_asked) = (false, false),
+            Event::Continued => {
+                (self.held, self.pause_asked) = (false, false);
+                if advances {
+                    self.steps.clear();
+                }
+            }
             Event::Started { .. } => self.started = true,
             _ => {}
         }
@@ -117,13 +133,14 @@ impl Watchdog {
             self.idle = Duration::ZERO;
         }
         match event {
-            Event::Progress { case, round, stage } => {
+            Event::Progress { case, round, stage } if advances => {
                 let case = ledger.position(case);
                 self.activity = case.map(|case| Activity { case, round: *round, stage: *stage });
                 self.limit = self.least.max(case.map_or(LONG, |case| generous(case, ledger)));
             }
             _ if advances && event.seq().is_some() => {
                 (self.activity, self.limit, self.turn) = (None, self.least, Duration::ZERO);
+                self.steps.clear();
                 self.referenced.clear();
             }
             _ => {}
@@ -141,7 +158,7 @@ impl Watchdog {
             Event::Continued => self.held,
             Event::Progress { case, round, stage } => ledger.position(case).is_some_and(|case| {
                 let next = Activity { case, round: *round, stage: *stage };
-                self.activity != Some(next)
+                self.is_step(next, ledger)
             }),
             Event::Reference { backend, .. } => {
                 let measured = ledger.plan().cases.iter().any(|case| case.place().0 == backend);
@@ -165,6 +182,17 @@ impl Watchdog {
             }),
             _ => false,
         }
+    }
+
+    /// Whether an engine that follows its plan may have come to this. A program that makes rounds up, or goes from one
+    /// stage to another and back, gets nowhere.
+    fn is_step(&mut self, next: Activity, ledger: &Ledger) -> bool {
+        let planned = next.round < ledger.most_rounds(next.case);
+        let counts = planned && self.steps.len() < MOST_STEPS && !self.steps.contains(&next);
+        if counts {
+            self.steps.push(next);
+        }
+        counts
     }
 
     /// Why the engine is out of time, if it is.
@@ -283,6 +311,37 @@ mod tests {
         assert_eq!(dog.overdue(&ledger), Some(Overdue::Hung(words.to_owned())));
         assert!(dog.hears(&progress(&ledger, 0, Stage::Certify), &ledger));
         assert_eq!(dog.overdue(&ledger), None, "another stage begins it anew");
+    }
+
+    #[test]
+    fn steps_beyond_the_plan_or_back_and_forth_are_no_progress() {
+        let ledger = ledger("measure: {rounds: 3, max-rounds: 5}\n");
+        let at = |case: usize, round, stage| Event::Progress {
+            case: ledger.plan().cases[case].id.clone(),
+            round,
+            stage,
+        };
+        let mut dog = Watchdog::new(Duration::from_secs(60));
+        assert!(dog.hears(&at(0, 4, Stage::Sample), &ledger), "max-rounds");
+        for round in [5, 6, 77, u32::MAX] {
+            assert!(!dog.hears(&at(0, round, Stage::Sample), &ledger), "round {round}");
+        }
+        for (stage, counts) in
+            [(Stage::WarmUp, true), (Stage::Sample, false), (Stage::WarmUp, false), (Stage::Certify, true)]
+        {
+            assert_eq!(dog.hears(&at(0, 4, stage), &ledger), counts, "{stage:?}");
+        }
+        dog.asked();
+        assert!(dog.hears(&at(0, 4, Stage::WarmUp), &ledger), "the user's request interrupts a round");
+        let stages = [Stage::Generate, Stage::WarmUp, Stage::Sample, Stage::Certify];
+        let all = (0..2).flat_map(|case| (0..5).map(move |round| (case, round)));
+        let all = all.flat_map(|(case, round)| stages.map(|stage| at(case, round, stage)));
+        let counted = all.filter(|event| dog.hears(event, &ledger)).count();
+        assert_eq!(counted, MOST_STEPS - 1, "an engine that never has a result");
+        dog.pass(Duration::from_secs(50_000));
+        assert!(dog.overdue(&ledger).is_some());
+        assert!(dog.hears(&round(&ledger, 0, 0), &ledger));
+        assert!(dog.hears(&at(0, 4, Stage::WarmUp), &ledger), "the next round");
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! How many rounds a case's own stopping rule will still take. The rest of the case is played through many times:
 //! each coming round deviates like a round that was measured, of this case or, while it has few, of the others.
 
-use std::sync::OnceLock;
-
 use crate::case::Measure;
 use crate::inputs::mix;
 use crate::run::Record;
@@ -12,8 +10,6 @@ use crate::stats::interval::{CONFIDENCE, t_quantile};
 const PLAYS: u32 = 32;
 /// The other cases' rounds count as much as this many rounds of the case itself.
 const OTHERS: f64 = 3.0;
-/// Beyond this many rounds the quantiles of Student's t hardly fall any more.
-const TABLE: usize = 200;
 
 /// What a case still takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,7 +87,8 @@ pub fn foresee(
 /// Whether the rule of [`crate::stats::verdict`] ends a case whose next attempt would bring it to `next` seconds.
 fn ended(measure: &Measure, moments: &Moments, next: f64) -> bool {
     let Some(asked) = measure.adaptive() else { return true };
-    moments.half_width() <= asked || moments.n >= measure.most() || next > measure.budget
+    let precise = moments.n >= measure.precise_from && moments.half_width() <= asked;
+    precise || moments.n >= measure.most() || next > measure.budget
 }
 
 /// A deviation of the case itself, or of another one.
@@ -127,16 +124,8 @@ impl Moments {
     /// As [`crate::stats::half_width`].
     fn half_width(&self) -> f64 {
         let n = f64::from(self.n);
-        let (Some(t), true) = (quantile(self.n), self.sum > 0.0) else { return f64::INFINITY };
+        let (Some(t), true) = (t_quantile(CONFIDENCE, n - 1.0), self.sum > 0.0) else { return f64::INFINITY };
         let variance = ((self.squares - self.sum * self.sum / n) / (n - 1.0)).max(0.0);
         t * (variance / n).sqrt() / (self.sum / n)
     }
-}
-
-/// The quantile of Student's t for the interval of so many rounds.
-fn quantile(rounds: u32) -> Option<f64> {
-    static QUANTILES: OnceLock<Vec<Option<f64>>> = OnceLock::new();
-    let table =
-        QUANTILES.get_or_init(|| (0..TABLE).map(|n| t_quantile(CONFIDENCE, n as f64 - 1.0)).collect());
-    table.get(rounds as usize).or(table.last()).copied().flatten()
 }

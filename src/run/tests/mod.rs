@@ -30,14 +30,15 @@ pub fn plan(measure: &str) -> Plan {
 /// An attempt of this many seconds; the first attempt at round 0 certifies.
 pub fn attempt(plan: &Plan, case: usize, round: u32, attempt: u32, seconds: f64, flagged: bool) -> Event {
     let certifies = (round, attempt) == (0, 0);
+    let samples = vec![seconds; plan.experiments[0].measure.samples as usize];
     let result = RoundResult {
         case: plan.cases[case].id.clone(),
         round,
         attempt,
-        samples: vec![seconds; plan.experiments[0].measure.samples as usize],
+        wall: f64::max(0.5, samples.iter().sum()),
+        samples,
         batch: 1,
         verdict: certifies.then_some(Verdict::Certified { checked: 1 }),
-        wall: 0.5,
         flags: if flagged { vec![Flag::Steal] } else { Vec::new() },
         ..RoundResult::default()
     };

@@ -20,6 +20,9 @@ impl App {
             Errand::Resolve(recipe) => self.resolve(recipe),
             Errand::Estimate(recipe) => self.estimate(recipe),
             Errand::Last(recipe) => self.find_last(recipe),
+            Errand::Greet => {
+                self.background.iter_mut().for_each(|background| background.find_engine());
+            }
             Errand::Paces => {
                 self.background.iter_mut().for_each(|background| background.find_paces());
             }

@@ -13,7 +13,7 @@ use crate::tui::commands;
 use crate::tui::commands::everywhere::{BACK, QUIT, SUSPEND};
 use crate::tui::commands::typing::TextInput;
 use crate::tui::field::Stroke;
-use crate::tui::home::background_lookups::BackgroundLookups;
+use crate::tui::home::background_lookups::{BackgroundLookups, BackgroundResult, Greeting};
 use crate::tui::layout::Areas;
 use crate::tui::panel::hints;
 use crate::tui::runs::{self, Answer, IoWorker};
@@ -77,6 +77,12 @@ impl App {
     /// Processes everything that the run and the background lookups have sent, without waiting for more.
     pub fn receive(&mut self, now: Duration) {
         while let Some(result) = self.background.as_ref().and_then(BackgroundLookups::next) {
+            if let BackgroundResult::Greeted(Some(Greeting { hello: Some(hello), .. })) = &result
+                && let Some(make) = &self.make_calibrator
+            {
+                let calibrator = make(hello.clone());
+                self.calibrate_by(calibrator);
+            }
             self.apply(Input::Home(result), now);
         }
         self.receive_outcomes(now);

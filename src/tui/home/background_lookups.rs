@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use super::facts::{Known, Last, LastRun};
 use super::save::NotSaved;
 use crate::recipe::plan::Plan;
+use crate::run::client::Hello;
 use crate::run::estimate::{Estimate, Paces};
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::waker::Waker;
@@ -20,9 +22,23 @@ pub type FindPaces = dyn Fn(&AtomicBool) -> Result<Option<Paces>, String> + Send
 /// Finds the newest stored run of a plan's recipe; may stop early once the flag is set.
 pub type FindLast = dyn Fn(&Plan, &AtomicBool) -> Option<LastRun> + Send + Sync;
 
+/// Waits for an engine's hello; `None` if the flag stopped the wait.
+pub type FindEngine = dyn Fn(&AtomicBool) -> Option<Greeting> + Send + Sync;
+
+/// What the first engine says about itself.
+#[derive(Clone, Debug, Default)]
+pub struct Greeting {
+    /// The backends' devices in one line, or why no engine answers.
+    pub devices: String,
+    pub hello: Option<Hello>,
+    /// Round-trip time to a remote engine.
+    pub latency: Option<Duration>,
+}
+
 /// The functions that look things up.
 #[derive(Clone)]
 pub struct Lookups {
+    pub engine: Arc<FindEngine>,
     pub paces: Arc<FindPaces>,
     pub last: Arc<FindLast>,
 }
@@ -62,8 +78,8 @@ pub struct BackgroundLookups {
     awaited: BTreeMap<usize, u64>,
     /// Stops the newest question; all older ones have been stopped already.
     stop: Arc<AtomicBool>,
-    /// The thread that measures the paces, and the flag that stops it.
-    probe: Option<(JoinHandle<()>, Arc<AtomicBool>)>,
+    /// The threads that speak with an engine, for its devices or the paces, and the flags that stop them.
+    probes: Vec<(JoinHandle<()>, Arc<AtomicBool>)>,
 }
 
 impl BackgroundLookups {
@@ -78,7 +94,7 @@ impl BackgroundLookups {
             asked: 0,
             awaited: BTreeMap::new(),
             stop: Arc::default(),
-            probe: None,
+            probes: Vec::new(),
         }
     }
 
@@ -97,10 +113,21 @@ impl BackgroundLookups {
     }
 
     pub fn find_paces(&mut self) {
-        let (find, stop) = (self.lookups.paces.clone(), Arc::new(AtomicBool::new(false)));
+        let find = self.lookups.paces.clone();
+        self.probe("paces", move |stop| BackgroundResult::Paces(find(stop).transpose()));
+    }
+
+    /// Asks an engine for its devices.
+    pub fn find_engine(&mut self) {
+        let find = self.lookups.engine.clone();
+        self.probe("hello", move |stop| BackgroundResult::Greeted(find(stop)));
+    }
+
+    fn probe(&mut self, name: &str, job: impl FnOnce(&AtomicBool) -> BackgroundResult + Send + 'static) {
+        let stop = Arc::new(AtomicBool::new(false));
         let told = stop.clone();
-        let job = move || BackgroundResult::Paces(find(&told).transpose());
-        self.probe = self.send("paces", job).map(|thread| (thread, stop));
+        self.probes.retain(|(thread, _)| !thread.is_finished());
+        self.probes.extend(self.send(name, move || job(&told)).map(|thread| (thread, stop)));
     }
 
     /// Asks for a recipe's last run, and stops the search for any other one.
@@ -134,11 +161,11 @@ impl BackgroundLookups {
         thread::Builder::new().name("last run".into()).spawn(work).ok().map(|_| questions)
     }
 
-    /// Stops everything that would disturb a measurement, and waits until the probe has ended.
+    /// Stops everything that would disturb a measurement, and waits until the probes have ended.
     pub fn hush(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some((thread, stop)) = self.probe.take() {
-            stop.store(true, Ordering::Relaxed);
+        self.probes.iter().for_each(|(_, stop)| stop.store(true, Ordering::Relaxed));
+        for (thread, _) in self.probes.drain(..) {
             // A probe that panicked has ended, too.
             let _ = thread.join();
         }
@@ -180,6 +207,8 @@ pub enum Errand {
     Estimate(usize),
     /// Save the recipe under the given name.
     Save,
+    /// Ask an engine for its devices.
+    Greet,
     /// Measure how fast the backends copy.
     Paces,
     /// Find the newest run of the recipe at this index.
@@ -193,6 +222,8 @@ pub enum BackgroundResult {
     Next,
     /// The lookup was requested.
     Asked(Errand),
+    /// What the engine says about itself; `None` if the wait was stopped.
+    Greeted(Option<Greeting>),
     /// The backends' copy bandwidths; `None` if the measurement was stopped.
     Paces(Option<Result<Paces, String>>),
     /// The newest run of the recipe at this index; unknown if the search was stopped.
@@ -210,6 +241,26 @@ mod tests {
     use super::*;
     use crate::tui::tests::fixture;
 
+    /// Lookups that find nothing.
+    fn nothing() -> Lookups {
+        Lookups { engine: Arc::new(|_| None), paces: Arc::new(|_| Ok(None)), last: Arc::new(|_, _| None) }
+    }
+
+    #[test]
+    fn the_wait_for_an_engine_is_ended_before_a_run_begins() {
+        let wait = |stop: &AtomicBool| {
+            while !stop.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            None
+        };
+        let mut background = BackgroundLookups::new(Lookups { engine: Arc::new(wait), ..nothing() });
+        background.find_engine();
+        assert!(background.next().is_none(), "no engine answers");
+        background.hush();
+        assert!(matches!(background.next(), Some(BackgroundResult::Greeted(None))), "to be asked again");
+    }
+
     #[test]
     fn a_probe_is_ended_before_a_run_begins() {
         let wait = |stop: &AtomicBool| {
@@ -218,8 +269,7 @@ mod tests {
             }
             Ok(None)
         };
-        let mut background =
-            BackgroundLookups::new(Lookups { paces: Arc::new(wait), last: Arc::new(|_, _| None) });
+        let mut background = BackgroundLookups::new(Lookups { paces: Arc::new(wait), ..nothing() });
         background.find_paces();
         assert!(background.next().is_none(), "it does not end by itself");
         background.hush();
@@ -232,8 +282,7 @@ mod tests {
     #[test]
     fn what_is_found_comes_back_with_its_recipe() {
         let paces = |_: &AtomicBool| Err("no engine".to_owned());
-        let mut background =
-            BackgroundLookups::new(Lookups { paces: Arc::new(paces), last: Arc::new(|_, _| None) });
+        let mut background = BackgroundLookups::new(Lookups { paces: Arc::new(paces), ..nothing() });
         background.find_last(3, &fixture::passes());
         let result = background.results.recv();
         assert!(matches!(result, Ok((1, BackgroundResult::Last(3, Known::Is(None))))), "{result:?}");
@@ -244,7 +293,6 @@ mod tests {
 
     #[test]
     fn only_the_newest_question_is_answered_and_only_once() {
-        let paces = |_: &AtomicBool| Ok(None);
         // The search for the first plan continues until it is stopped.
         let last = |plan: &Plan, stop: &AtomicBool| {
             while plan.cases.is_empty() && !stop.load(Ordering::Relaxed) {
@@ -252,7 +300,7 @@ mod tests {
             }
             None
         };
-        let mut background = BackgroundLookups::new(Lookups { paces: Arc::new(paces), last: Arc::new(last) });
+        let mut background = BackgroundLookups::new(Lookups { last: Arc::new(last), ..nothing() });
         let endless = Plan { cases: Vec::new(), ..fixture::passes() };
         background.find_last(0, &endless);
         background.find_last(1, &endless);

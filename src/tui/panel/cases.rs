@@ -105,7 +105,8 @@ fn case_names<'p>(session: &'p Session, experiment: usize, rows: &[Row]) -> Opti
         Row::Case(at) => Some(&records.get(*at)?.case).filter(|case| case.experiment == experiment),
         _ => None,
     });
-    Some(CaseNames::among(session.ledger.plan().experiments.get(experiment)?, own))
+    let plan = session.ledger.plan();
+    Some(CaseNames::among(plan.experiments.get(experiment)?, session.kins.get(experiment)?, own))
 }
 
 /// The names of the axes and the unit.

@@ -8,8 +8,9 @@ use ratatui::style::Style;
 
 use crate::case::distinct;
 use crate::run::Status;
+use crate::run::client::HELLO_TIMEOUT;
 use crate::tui::session::{Mode, Phase, Session};
-use crate::tui::state::State;
+use crate::tui::state::{Engine, State};
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
@@ -68,7 +69,7 @@ fn waiting(state: &State, theme: Theme) -> String {
 /// The recipe and its backends.
 fn subject(state: &State, theme: Theme) -> String {
     let Some(session) = &state.session else {
-        return format!("{}{}{}", engine(state, theme), theme.separator(), state.devices);
+        return format!("{}{}{}", engine(state, theme), theme.separator(), devices(state));
     };
     let separator = theme.separator();
     let recipe = session.recipe.and_then(|at| state.recipes.entries().get(at));
@@ -80,6 +81,18 @@ fn subject(state: &State, theme: Theme) -> String {
     let recipe = std::iter::once(path).chain(changes).collect::<Vec<_>>().join(" ");
     let host = session.environment.as_ref().map(|e| format!("{separator}{}", e.host)).unwrap_or_default();
     format!("{separator}{recipe}{}{separator}{}{host}", engine(state, theme), backends(session).join(", "))
+}
+
+/// The devices, or for how long an engine has been asked for them.
+fn devices(state: &State) -> String {
+    match state.engine {
+        Engine::Known => state.devices.clone(),
+        Engine::Unasked => "waiting for the engine".to_owned(),
+        Engine::Awaited { since } => {
+            let (waited, most) = (state.now.saturating_sub(since).as_secs(), HELLO_TIMEOUT.as_secs());
+            format!("waiting for the engine to say hello: {waited} s of {most}")
+        }
+    }
 }
 
 /// `engine: ssh gpuhost · 23 ms`; empty for the local engine.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::engine::protocol::{Event, Level};
 use crate::recipe::plan::Plan;
+use crate::report::judge::MARGIN;
 use crate::report::replay;
 use crate::run::stored::{Stored, each_event_until};
 use crate::run::summary;
@@ -107,7 +108,7 @@ impl Replayable {
     pub fn read(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Replayable> {
         let stored = Stored::open_while(path, wanted)?;
         Ok(Replayable {
-            remark: replay::enough(&stored)?,
+            remark: replay::enough(&stored, MARGIN)?,
             recipe: stored.recipe,
             baseline: Arc::new(
                 Baseline::new(path, &stored.ledger)

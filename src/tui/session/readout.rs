@@ -127,8 +127,7 @@ fn models(data: &ChartData, m: &MeasuredValue) -> Vec<String> {
 }
 
 fn signed(per_cent: f64) -> String {
-    let sign = if per_cent < 0.0 { "−" } else { "+" };
-    format!("{sign}{:.1} %", per_cent.abs())
+    units::fmt_change(per_cent / 100.0)
 }
 
 /// `95 % ±1.2 %`, `n 30`.

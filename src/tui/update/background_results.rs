@@ -4,7 +4,7 @@ use crate::tui::commands::{Effect, recipes, runs};
 use crate::tui::home::facts::Known;
 use crate::tui::home::{BackgroundResult, Errand};
 use crate::tui::session::Mode;
-use crate::tui::state::{Leaving, State};
+use crate::tui::state::{Engine, Leaving, State};
 
 /// Applies a result to the state.
 pub fn take(state: &mut State, result: BackgroundResult) -> Option<Effect> {
@@ -14,6 +14,7 @@ pub fn take(state: &mut State, result: BackgroundResult) -> Option<Effect> {
             recipes::leave_empty_queue(state);
             return state.home.queue.starting.is_some().then_some(Effect::Home(Errand::Begin));
         }
+        BackgroundResult::Asked(Errand::Greet) => state.engine = Engine::Awaited { since: state.now },
         BackgroundResult::Asked(Errand::Paces) => state.home.facts.paces = Known::Asked,
         BackgroundResult::Asked(Errand::Last(recipe)) => state.home.facts.put_last(recipe, Known::Asked),
         BackgroundResult::Asked(Errand::Resolve(recipe)) => state.recipes.resolving(recipe),
@@ -29,6 +30,12 @@ pub fn take(state: &mut State, result: BackgroundResult) -> Option<Effect> {
             state.home.facts.put_estimate(recipe, Known::Is(estimate));
         }
         BackgroundResult::Estimated(..) => {}
+        BackgroundResult::Greeted(None) => state.engine = Engine::Unasked,
+        BackgroundResult::Greeted(Some(greeting)) => {
+            state.engine = Engine::Known;
+            state.devices = greeting.devices;
+            state.remote.iter_mut().for_each(|remote| remote.latency = greeting.latency);
+        }
         BackgroundResult::Paces(None) => state.home.facts.paces = Known::Unknown,
         BackgroundResult::Paces(Some(paces)) => state.home.facts.paces = Known::Is(paces),
         // If the recipe has changed in the meantime, it is looked up again, and this answer is dropped.
@@ -56,10 +63,14 @@ pub fn wanted(state: &State) -> Option<Errand> {
     if !state.home.queue.is_empty() {
         return Some(Errand::Next);
     }
+    if state.engine == Engine::Unasked {
+        return Some(Errand::Greet);
+    }
     let recipe = state.recipes.selected().filter(|_| state.at_home() && state.home.facts.found_out)?;
     let Some(Ok(_)) = state.recipes.plan() else { return None };
     match (&state.home.facts.paces, state.home.facts.last(recipe)) {
-        (Known::Unknown, _) => Some(Errand::Paces),
+        // An engine that does not say hello would not copy either.
+        (Known::Unknown, _) if state.engine == Engine::Known => Some(Errand::Paces),
         (_, Known::Unknown) => Some(Errand::Last(recipe)),
         _ => None,
     }
