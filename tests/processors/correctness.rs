@@ -1,11 +1,10 @@
 //! Checks every primitive, method, kernel and instruction set of the backends `scalar` and `cpu` against the
 //! sequential oracle, and their certificates against deliberate mistakes.
-use crate::bench::{Bench, backends, case, params};
+use crate::bench::{Bench, backends, case};
 use scatterlab::case::{Cancel, Failure, Fault, Value};
 use scatterlab::device::cpu::{Isa, affinity};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
-use scatterlab::primitives;
 
 /// 1, 31, 32, 33 and around powers of two, three of them at a time.
 pub fn sizes(turn: usize) -> [u64; 3] {
