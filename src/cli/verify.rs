@@ -94,12 +94,11 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, 1)?;
     out::line(&format!("seed {seed}"));
     let mut outputs = arguments.outputs.as_deref().map(Outputs::create).transpose()?;
-    let plans = arguments.recipes.as_deref().map(|names| planned(names, seed)).transpose()?;
     let (mut wrong, mut faults) = (0, Faults::default());
     for executor in chosen {
         for part in suites(arguments, executor.backend()) {
-            let mut plan = match &plans {
-                Some(plans) => of_recipes(plans, executor.backend(), arguments.largest, seed)?,
+            let mut plan = match &arguments.recipes {
+                Some(names) => of_recipes(names, executor.backend(), arguments.largest, seed)?,
                 None => suite(part, executor.backend(), arguments.gpus, seed)?,
             };
             if !arguments.primitive.is_empty() {
@@ -113,7 +112,7 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
         }
     }
     outputs.map_or(Ok(()), Outputs::end)?;
-    match (output.is_asked_for(), &plans) {
+    match (output.is_asked_for(), &arguments.recipes) {
         (true, _) => output.table(faults.table())?,
         (false, Some(_)) if arguments.mutants => faults.lines().iter().for_each(|line| out::line(line)),
         _ => {}
@@ -122,18 +121,20 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
 }
 
-/// The plans of these recipes, or of all that are shipped, with the seed.
-fn planned(names: &[String], seed: u64) -> anyhow::Result<Vec<Plan>> {
+/// The cases of these recipes, or of all that are shipped, on a backend in place of the recipe's, with the seed.
+fn of_recipes(names: &[String], backend: &str, largest: u64, seed: u64) -> anyhow::Result<Plan> {
     let all = || shipped::shipped().iter().map(|recipe| recipe.path.to_owned()).collect();
     let names: Vec<String> = if names.is_empty() { all() } else { names.to_vec() };
-    let overrides = Overrides { set: vec![("seed".to_owned(), seed.to_string())], ..Overrides::default() };
-    names.iter().map(|name| Source::find(name)?.resolve(&overrides)).collect()
-}
-
-/// The cases of recipes on a backend.
-fn of_recipes(plans: &[Plan], backend: &str, largest: u64, seed: u64) -> anyhow::Result<Plan> {
-    let plan = joined(plans.iter().cloned(), backend, largest, seed);
-    plan.ok_or_else(|| anyhow!("no recipe to verify"))
+    let set = vec![("seed".to_owned(), seed.to_string())];
+    let own = Overrides { set, ..Overrides::default() };
+    let here = Overrides { backends: vec![backend.to_owned()], ..own.clone() };
+    let plan = |name: &String| {
+        let source = Source::find(name)?;
+        // A chart of what only another backend has, such as the tunables of GPUs, has no cases on this one.
+        source.resolve(&here).or_else(|_| source.resolve(&own))
+    };
+    let plans = names.iter().map(plan).collect::<anyhow::Result<Vec<Plan>>>()?;
+    joined(plans, backend, largest, seed).ok_or_else(|| anyhow!("no recipe to verify"))
 }
 
 fn random_seed() -> u64 {
