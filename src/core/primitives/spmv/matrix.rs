@@ -37,22 +37,25 @@ pub fn matrix(
 /// The matrix, unless a value of it, or the products of a row, are infinite as the case's type. What such a row comes to depends on
 /// the order of its products, and nothing could be certified.
 fn held(matrix: Csr<f64>, spec: &Spec) -> Result<Csr<f64>, Failure> {
-    let (most, advice) = match spec.ty {
-        Type::F32 => (f64::from(f32::MAX), "f32: use type: f64"),
-        Type::F64 => (f64::MAX, "f64"),
+    let (most, holds, instead) = match spec.ty {
+        Type::F32 => (f64::from(f32::MAX), "f32", ": use type: f64"),
+        Type::F64 => (f64::MAX, "f64", ""),
     };
-    let refused = |what: String| Err(Failure::NotApplicable(format!("{what} too large for {advice}")));
-    if let Some(at) =
-        matrix.values.iter().position(|value| spec.ty == Type::F32 && (*value as f32).is_infinite())
-    {
+    let beyond = |value: &f64| spec.ty == Type::F32 && (*value as f32).is_infinite();
+    if let Some(at) = matrix.values.iter().position(beyond) {
         let row = matrix.starts.partition_point(|&start| start as usize <= at);
         let (column, value) = (matrix.indices[at] + 1, matrix.values[at]);
-        return refused(format!("the value {value:e} in row {row}, column {column} of the file is"));
+        return Err(Failure::NotApplicable(format!(
+            "the value {value:e} in row {row}, column {column} of the file is too large for {holds}{instead}"
+        )));
     }
     // Half of it leaves room for the rounding of partial sums.
     let size = |row: &usize| RowSum::of(spec, &matrix, *row).size;
     match (0..spec.shape.rows as usize).find(|row| size(row) > most / 2.0) {
-        Some(row) => refused(format!("the products of row {} of the file with x are, added up,", row + 1)),
+        Some(row) => Err(Failure::NotApplicable(format!(
+            "the products of row {} of the file add up to more than {holds} holds{instead}",
+            row + 1
+        ))),
         None => Ok(matrix),
     }
 }
@@ -101,15 +104,14 @@ mod tests {
         let file = "matrix=file matrix.file.path=a.mtx matrix.file.column=%matrix matrix.file.hash=x \
                     matrix.file.length=12 matrix.file.largest=9 matrix.file.rows=2 matrix.file.columns=3 \
                     matrix.file.entries=3";
-        for (ty, huge, told) in [("f32", 3e38, "f32: use type: f64"), ("f64", 1e308, "f64")] {
+        for (ty, huge, told) in [("f32", 3e38, "f32 holds: use type: f64"), ("f64", 1e308, "f64 holds")] {
             let spec = Spec::read("spmv", &params(&format!("{file} type={ty}")), 7).expect("a case");
             let of = |value: f64| {
                 let values = vec![1.0, value, value];
                 let made = Csr { columns: 3, starts: vec![0, 1, 3], indices: vec![0, 0, 2], values };
                 matrix(&spec, |_| Ok(Arc::new(made.clone().into_words().expect("words")))).map(|_| ())
             };
-            let told =
-                format!("the products of row 2 of the file with x are, added up, too large for {told}");
+            let told = format!("the products of row 2 of the file add up to more than {told}");
             assert_eq!(of(huge), Err(Failure::NotApplicable(told)));
             assert_eq!(of(huge / 100.0), Ok(()));
         }
