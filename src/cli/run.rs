@@ -17,7 +17,6 @@ use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::profile::ProfileArguments;
 use super::recipes::{Source, with_warnings};
-use super::waiting::Waiting;
 use super::{CASES_FAILED, copies, out, report, results};
 use crate::case::peers::of_backend;
 use crate::case::{Case, units};
@@ -324,12 +323,7 @@ fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Pac
     backends.sort();
     backends.dedup();
     let gpu = plans.iter().flat_map(|(_, p)| &p.cases).find(|case| case.place().0 == "cuda");
-    let mut waiting = Waiting::of(engine);
-    let mut look = || {
-        waiting.look();
-        false
-    };
-    estimate::paces(engine, &backends, gpu.map_or(0, Case::device), &mut look)?
+    estimate::paces(engine, &backends, gpu.map_or(0, Case::device), &mut || false)?
         .context("the engine's start was cancelled")
 }
 

@@ -45,11 +45,7 @@ pub fn sampling(measure: &Measure) -> String {
     match measure.adaptive() {
         Some(ci) => {
             let (least, most, ci) = (measure.rounds, measure.most(), unit::number(ci * 100.0));
-            let from = match measure.precise_from {
-                from if from > least && from <= most => format!(" over {from} rounds or more"),
-                _ => String::new(),
-            };
-            format!("{least} to {most} rounds of {samples}, until ±{ci} %{from}{cold}")
+            format!("{least} to {most} rounds of {samples}, until ±{ci} %{cold}")
         }
         None => format!("{} of {samples}{cold}", times(measure.rounds, "round")),
     }

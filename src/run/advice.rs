@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::engine::protocol::Event;
     use crate::recipe::plan::Plan;
-    use crate::run::tests::{attempt, plan};
+    use crate::run::tests::{attempt, in_half_a_second, plan};
 
     /// The line about four cases under this rule, with these medians of their rounds.
     fn said(rule: &str, medians: &[f64], flagged: bool) -> String {
@@ -183,16 +183,18 @@ mod tests {
 
     fn events(plan: &Plan, medians: &[f64], flagged: bool) -> Vec<Event> {
         let of = |case| {
-            (0..).zip(medians).map(move |(round, median)| attempt(plan, case, round, 0, *median, flagged))
+            (0..)
+                .zip(medians)
+                .map(move |(round, median)| in_half_a_second(attempt(plan, case, round, 0, *median, flagged)))
         };
         (0..4).flat_map(of).collect()
     }
 
     #[test]
     fn a_precise_run_is_reported_and_a_disturbed_one_repeated() {
-        assert_eq!(said("rounds: 3", &[1.0; 3], false), "next: REPORT");
+        assert_eq!(said("rounds: 3", &[1.0; 5], false), "next: REPORT");
         assert_eq!(
-            said("rounds: 3, second-look: never", &[1.0; 3], true),
+            said("rounds: 3, second-look: never", &[1.0; 5], true),
             "next, on a quieter machine: AGAIN"
         );
         assert_eq!(said("rounds: 3", &[1.0; 2], false), "to resume: RESUME");

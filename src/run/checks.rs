@@ -176,7 +176,10 @@ mod tests {
         }
         // A batch does not make up for a time that no execution can take.
         assert!(error(|result| (result.samples[0], result.batch) = (1e-12, 65536)).is_some());
-        assert_eq!(error(|result| (result.samples[0], result.batch) = (3e-10, 65536)), None);
+        assert_eq!(
+            error(|result| (result.samples[0], result.batch, result.wall) = (3e-10, 65536, 300.0)),
+            None
+        );
         assert!(error(|result| _ = result.samples.pop()).is_some_and(|told| told.contains("asks for 5")));
         assert!(error(|result| result.batch = 0).is_some());
         assert!(error(|result| result.wall = -1.0).is_some_and(|told| told.contains("`wall`")));

@@ -389,7 +389,7 @@ fn bound(plan: &Plan) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::tests::{attempt, plan};
+    use crate::run::tests::{attempt, in_half_a_second, plan};
 
     /// Middle of the remaining time of a case after rounds with these medians, each of which took one second to
     /// measure, and of the rounds that it is expected to have in the end.
@@ -399,7 +399,7 @@ mod tests {
         let mut eta = Eta::new(&ledger);
         eta.begin(Duration::ZERO);
         for (round, seconds) in (0..).zip(rounds) {
-            ledger.apply(&attempt(&plan, 0, round, 0, *seconds, false));
+            ledger.apply(&in_half_a_second(attempt(&plan, 0, round, 0, *seconds, false)));
             eta.finish(0, &ledger, Duration::from_secs(u64::from(round) + 1));
         }
         let now = Duration::from_secs(rounds.len() as u64);

@@ -11,7 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 
-use super::layout::{MANIFEST, Manifest, RECIPE, SCHEMA};
+use super::layout::{Manifest, RECIPE, SCHEMA};
 use super::stored::{self, StoredLines};
 use super::{index_files, repeat};
 use crate::case::units::number_of;
@@ -165,7 +165,7 @@ fn rows_of(result: &RoundResult) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::EVENTS;
+    use super::super::layout::{EVENTS, MANIFEST};
     use super::super::stored::Stored;
     use super::super::tests::{attempt, plan as four_cases, write};
     use super::*;

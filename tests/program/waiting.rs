@@ -54,9 +54,7 @@ fn commands_say_what_they_wait_for() {
     let recipe = lab.read("small.yaml").replace("rounds: 3", "rounds: 1");
     fs::write(lab.path("small.yaml"), recipe).expect("recipe");
     let engine = format!("sleep 7; exec '{}' engine", binary());
-    for command in
-        [&["run", "small.yaml", "--out", "out"][..], &["devices"], &["run", "small.yaml", "--dry-run"]]
-    {
+    for command in [&["run", "small.yaml", "--out", "out"][..], &["devices"], &["profiles"]] {
         let output = lab.scatterlab(&[command, &["--engine", &engine]].concat());
         let error = text(&output.stderr);
         assert!(output.status.success(), "{command:?}: {error}");

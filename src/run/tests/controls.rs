@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::{attempt, failed, plan};
+use super::{attempt, failed, plan, wall_of};
 use crate::engine::protocol::Event;
 use crate::engine::schedule::Schedule;
 use crate::inputs::mix;
@@ -68,7 +68,7 @@ impl Run {
         let key = (turn.case as u64) << 32 | u64::from(turn.round) << 1 | u64::from(turn.attempt);
         let word = mix::word64(self.seed, key);
         let (seconds, doubtful) = (1.0 + (word % 1000) as f64 / 5000.0, (word >> 32).is_multiple_of(4));
-        self.schedule.measured(turn, seconds, 0.5, doubtful);
+        self.schedule.measured(turn, seconds, wall_of(&self.plan, seconds), doubtful);
         self.measured.push((turn.case, turn.round, turn.attempt));
         let event = attempt(&self.plan, turn.case, turn.round, turn.attempt, seconds, doubtful);
         self.say(event);

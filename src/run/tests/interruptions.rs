@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{attempt, plan};
+use super::{attempt, plan, wall_of};
 use crate::engine::schedule::{Schedule, Turn};
 use crate::inputs::mix;
 use crate::recipe::plan::Plan;
@@ -26,7 +26,7 @@ fn measure(plan: &Plan, ledger: &mut Ledger, seed: u64, most: usize, measured: &
     for _ in 0..most {
         let Some(turn) = schedule.next(0.0) else { return };
         let (seconds, doubtful) = found(seed, turn);
-        schedule.measured(turn, seconds, 0.5, doubtful);
+        schedule.measured(turn, seconds, wall_of(plan, seconds), doubtful);
         ledger.apply(&attempt(plan, turn.case, turn.round, turn.attempt, seconds, doubtful));
         measured.push((turn.case, turn.round, turn.attempt));
     }
@@ -82,7 +82,7 @@ proptest! {
         for second in 1..=most as u64 {
             let Some(turn) = schedule.next(0.0) else { break };
             let (seconds, doubtful) = found(seed, turn);
-            schedule.measured(turn, seconds, 0.5, doubtful);
+            schedule.measured(turn, seconds, wall_of(&plan, seconds), doubtful);
             ledger.apply(&attempt(&plan, turn.case, turn.round, turn.attempt, seconds, doubtful));
             eta.finish(turn.case, &ledger, Duration::from_secs(second));
             let now = Duration::from_secs(second);

@@ -27,6 +27,19 @@ pub fn plan(measure: &str) -> Plan {
     resolve(&recipe, &Overrides::default()).expect("a plan")
 }
 
+/// Seconds of an attempt whose samples take this long each: half a second, unless they take longer together.
+pub fn wall_of(plan: &Plan, seconds: f64) -> f64 {
+    f64::max(0.5, f64::from(plan.experiments[0].measure.samples) * seconds)
+}
+
+/// The same attempt, had it taken half a second in all, which its samples alone may exceed.
+pub fn in_half_a_second(mut event: Event) -> Event {
+    if let Event::Round { result, .. } = &mut event {
+        result.wall = 0.5;
+    }
+    event
+}
+
 /// An attempt of this many seconds; the first attempt at round 0 certifies.
 pub fn attempt(plan: &Plan, case: usize, round: u32, attempt: u32, seconds: f64, flagged: bool) -> Event {
     let certifies = (round, attempt) == (0, 0);
@@ -35,7 +48,7 @@ pub fn attempt(plan: &Plan, case: usize, round: u32, attempt: u32, seconds: f64,
         case: plan.cases[case].id.clone(),
         round,
         attempt,
-        wall: f64::max(0.5, samples.iter().sum()),
+        wall: wall_of(plan, seconds),
         samples,
         batch: 1,
         verdict: certifies.then_some(Verdict::Certified { checked: 1 }),
