@@ -310,7 +310,7 @@ mod tests {
         let wide: (&[f64], bool) = (&[1.0, 1.05], false);
         assert_eq!(
             said("rounds: 2", [wide; 4]),
-            "Reliable only to ±31 %: 4 cases, all certified, none in doubt, 4 wider than asked (rounds fixed 4); \
+            "Reliable only to ±31 %: 4 cases, all certified, none in doubt, 4 wider than asked (4 with a fixed number of rounds); \
              smaller differences mean nothing."
         );
     }

@@ -227,7 +227,7 @@ mod tests {
             suite(r#"[{"pattern": "UNIFORM:0:x", "delta": 2.5, "pattern": [8], "delta": 1, "delta": 4}]"#);
         assert_eq!(odd.configurations[0].options.count(table::Key::Delta), Some(4));
         assert_eq!(odd.notes.len(), 2, "{:?}", odd.notes);
-        assert!(odd.notes[0].ends_with("as in Spatter; it stands there 2 times"), "{:?}", odd.notes);
+        assert!(odd.notes[0].ends_with("as in Spatter; it occurs 2 times"), "{:?}", odd.notes);
         let escaped =
             suite(r#"[{"pattern": [0], "count": 1, "co\u0075nt": 2}, {"pattern": [0], "count": 3}]"#);
         assert_eq!(escaped.configurations[0].options.count(table::Key::Count), Some(2));

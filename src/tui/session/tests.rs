@@ -335,7 +335,7 @@ fn a_baseline_can_be_laid_under_a_run_and_taken_away() {
     let strange = fixture::stream();
     let mut other = self::session(strange, 0..4);
     other.come_after(Some(&passes()), None);
-    let why = "run cannot be laid here: it sweeps passes, but this chart sweeps kernel";
+    let why = "run cannot be overlaid: it sweeps passes, but this chart sweeps kernel";
     assert_eq!(other.ask("run-before").as_deref(), Some(why));
     assert!(other.view.overlay().is_none());
 }
@@ -403,7 +403,7 @@ fn why_a_run_cannot_be_laid_is_told_in_the_words_of_the_chart() {
     let refused = |below: &str| laid(below, GATHER).1.expect_err("nothing to lay");
     let passes = "scatter: {tuples: 1Ki, method: {multipass: {passes: [1, 2]}}}\nbackend: scalar\n\
                   chart: {x: passes}\nmeasure: {rounds: 1}\n";
-    assert_eq!(refused(passes), "before cannot be laid here: it sweeps passes, but this chart sweeps tuples");
+    assert_eq!(refused(passes), "before cannot be overlaid: it sweeps passes, but this chart sweeps tuples");
     let panels = GATHER.replace("lines: locations", "panels: locations");
     let (_, alone) = laid(GATHER, &panels.replace("[sequential, random]", "[sequential, {zipf: 1.0}]"));
     assert_eq!(alone, Ok(3), "the panel that both have");
@@ -411,7 +411,7 @@ fn why_a_run_cannot_be_laid_is_told_in_the_words_of_the_chart() {
         laid(&GATHER.replace("[sequential, random]", "random"), &panels.replace("random]", "{zipf: 1.0}]"));
     assert_eq!(
         none,
-        Err("before cannot be laid here: its panel is locations = random, which this chart does not have"
+        Err("before cannot be overlaid: its panel is locations = random, which this chart does not have"
             .to_owned())
     );
 }

@@ -29,7 +29,7 @@ fn a_placeholder_says_what_is_measured() {
         ("Over {tuples x tuple}", "1Ki..1Mi x2", "Over 8 KiB to 8 MiB"),
         ("Up to {largest tuples x 8B}", "1Mi..32Mi x2", "Up to 256 MiB"),
         ("{tuples} tuples", "[512, 16Ki, 16Mi]", "512, 16384 and 16 Mi tuples"),
-        ("{locations} locations", "1Mi", "random locations"),
+        ("{locations} locations", "1Mi", "random locations (tuples 1Mi)"),
         ("No { placeholder", "1Mi", "No { placeholder (tuples 1Mi)"),
     ] {
         assert_eq!(title(written, tuples), filled, "{written}, {tuples}");
