@@ -115,7 +115,7 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
 pub(crate) fn read_within(origin: &str, text: &str, limits: Limits) -> Result<Node, RecipeError> {
     let fail = |(place, problem)| RecipeError { origin: origin.to_owned(), place, problem };
     let mut node = yaml::node(text, limits).map_err(fail)?;
-    spelling::keep(&mut node, yaml::without_mark(text));
+    spelling::keep(&mut node, text);
     no_duplicates(&node, "").map_err(|m| fail((locate_place(text, m.place), Box::new(m.problem))))?;
     Ok(node)
 }

@@ -6,13 +6,14 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::node::{Content, Node};
+use super::yaml;
 
 /// Adds their spelling to the numbers of a text that was read as `root`, and gives keys that are numbers theirs.
 pub(super) fn keep(root: &mut Node, text: &str) {
     let whole = ["0x", "0o", "0b", "+", "-0"].iter().any(|begins| text.contains(begins));
     if differs(root, whole) {
         // A text that was read once is read again; without its spelling, a number is written as its value.
-        let _ = InStep(root).deserialize(serde_yaml::Deserializer::from_str(text));
+        let _ = yaml::again(text, InStep(root));
     }
 }
 

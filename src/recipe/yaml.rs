@@ -57,6 +57,11 @@ pub(super) fn node(text: &str, limits: Limits) -> Result<Node, Misread> {
     })
 }
 
+/// Reads a text again that [`node`] has read; `None` where the seed refuses it.
+pub(super) fn again<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Option<S::Value> {
+    seed.deserialize(Deserializer::from_str(without_mark(text))).ok()
+}
+
 /// The place of the node of this number in a text that [`node`] has read.
 pub(super) fn locate(text: &str, number: u32) -> Option<At> {
     locate_in(Deserializer::from_str(without_mark(text)), number)

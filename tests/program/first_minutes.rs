@@ -110,7 +110,7 @@ fn the_lab_does_what_the_first_three_steps_say() {
     screen.assert_alone();
     model.says("`scatterlab profiles` says which profile is used, and why");
     let profiles = type_in(&folder, "scatterlab profiles");
-    assert!(text(&profiles.stdout).contains("predicts"), "{profiles:?}");
+    assert!(text(&profiles.stdout).contains("this very machine before others"), "{profiles:?}");
 }
 
 #[test]

@@ -321,7 +321,7 @@ fn devices_are_told_to_programs_too() {
 fn the_verdict_is_at_the_end_of_a_run_in_tables_charts_and_the_page() {
     let root = tempfile::tempdir().expect("temporary folder");
     let said = run(root.path(), &["--set", "measure.rounds=1"]);
-    let verdict = "No interval: nothing can be compared: 6 cases of one round.";
+    let verdict = "No interval: nothing can be compared (6 cases of one round).";
     let said = text(&said.stdout);
     let lines: Vec<&str> = said.lines().rev().take(2).collect();
     assert_eq!(lines[1], verdict, "{said}");

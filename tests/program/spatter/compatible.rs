@@ -66,7 +66,7 @@ fn long_patterns_are_run() {
     let output = suite(folder.path(), &format!("[{}]", config(&list(1_048_577))));
     assert_eq!(output.status.code(), Some(255), "{output:?}");
     assert!(
-        text(&output.stderr).contains("a pattern has at most 1048576 indices, this one has 1048577"),
+        text(&output.stderr).contains("pattern: 1048577 numbers are too many; accepted: at most 1048576"),
         "{output:?}"
     );
 }

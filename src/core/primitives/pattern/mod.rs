@@ -93,11 +93,17 @@ impl Problem for Spec {
 
     /// The result of a read-only pattern is a sum; the oracle has the words of each use.
     fn uncertified(&self, fault: Fault) -> Option<&'static str> {
-        let repeats = self.method == Method::ReadOnly && self.starts().deltas().contains(&0);
-        let hidden = repeats && fault == Fault::WrongChunk;
-        hidden.then_some(
-            "uses that start at one place read the same words, so that their sum does not tell them apart",
-        )
+        let repeats = self.starts().deltas().contains(&0);
+        match fault {
+            _ if self.method != Method::ReadOnly => None,
+            Fault::LostPart => {
+                Some("the result is a sum of all words, of which no part can be left as it was")
+            }
+            Fault::WrongChunk if repeats => Some(
+                "uses that start at one place read the same words, so that their sum does not tell them apart",
+            ),
+            _ => None,
+        }
     }
 
     fn walks(&self, most: u64, _stored: IndexLookup) -> Result<Vec<Walk>, String> {
