@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_slowdown_that_is_said_to_be_hidden_is_hidden() {
         let wild = vec![1.0, 1.9, 1.1, 1.8, 1.0];
-        let a = Run::new(&[wild.clone()], None);
+        let a = Run::new(std::slice::from_ref(&wild), None);
         let mean = wild.iter().map(|median| f64::ln(*median)).sum::<f64>() / 5.0;
         let told = remark(&[wild], &[]).expect("restless");
         let limit: f64 = told

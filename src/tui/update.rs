@@ -33,7 +33,6 @@ use pointer::{click, turn};
 
 /// An event.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "most are messages, the largest ones, and each is moved once")]
 pub enum Input {
     /// A key that is bound to an action.
     Act(Action),

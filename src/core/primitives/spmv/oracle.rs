@@ -94,7 +94,7 @@ pub(super) fn tolerance(spec: &Spec, matrix: &Csr<f64>) -> f64 {
     let of_row = |row: usize| {
         let sum = RowSum::of(spec, matrix, row);
         match sum.bound(spec) {
-            bound if bound == 0.0 => 0.0,
+            0.0 => 0.0,
             // The kernel's own.
             _ if spec.backend.is_cuda() && !is_long(spec, sum.terms) => {
                 2.0 * unit(spec) * (sum.terms as f64 + 1.0)
