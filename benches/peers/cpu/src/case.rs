@@ -70,3 +70,11 @@ impl Case {
         self.words.iter().map(|(key, word)| format!("{key}={word} ")).collect()
     }
 }
+
+/// What the lab's own source files expect beside the cases.
+pub mod units {
+    /// A number of bytes.
+    pub fn fmt_bytes(bytes: u64) -> String {
+        format!("{bytes} B")
+    }
+}

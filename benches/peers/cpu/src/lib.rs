@@ -7,6 +7,9 @@ pub mod hash;
 mod inputs;
 pub mod item;
 pub mod keys;
+#[path = "../../../../src/core/memory.rs"]
+#[allow(dead_code)]
+mod memory;
 pub mod products;
 pub mod sort;
 pub mod spmv;

@@ -89,6 +89,7 @@ impl<T: Number> Product<T> {
             Some(_) => T::of(-1.0),
             None => T::of(small_integer(seed.wrapping_add(1), at).into()),
         });
+        let matrix = matrix.map_err(|why| NotApplicable(why.to_string()))?;
         let vector = |tag: u64, n: u64| {
             threads.array(n as usize, |i| T::of(small_integer(seed.wrapping_add(tag), i).into()))
         };

@@ -9,6 +9,7 @@ mod positions;
 #[path = "../../../../../src/core/inputs/sparse/rmat.rs"]
 mod rmat;
 
+pub(super) use csr::put_back;
 pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, small_integer};
 pub use generators::Generator;
 pub use positions::Positions;
