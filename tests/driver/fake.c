@@ -181,5 +181,5 @@ CU(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 CU(cuEventCreate, (void **event, unsigned flags), *event = &raised;)
 CU(cuEventRecord, (void *event, void *stream), __atomic_add_fetch(&recorded, 1, __ATOMIC_SEQ_CST);)
 CU(cuEventSynchronize, (void *event))
-CU(cuEventElapsedTime, (float *ms, void *start, void *end), *ms = 2.5f;)
+CU(cuEventElapsedTime, (float *ms, void *start, void *end), *ms = 0.25f;)
 CU(cuEventDestroy_v2, (void *event), __atomic_store_n(&recorded, 0, __ATOMIC_SEQ_CST);)

@@ -193,7 +193,7 @@ fn an_illegal_address_loses_the_device() {
 fn the_clock_is_the_devices() {
     let Some(_fake) = Fake::new() else { return };
     let gpu = Gpu::open().unwrap();
-    assert_eq!(gpu.timed(&mut || Ok(())), Ok(2.5e-3));
+    assert_eq!(gpu.timed(&mut || Ok(())), Ok(2.5e-4));
     assert_eq!(gpu.timed(&mut || Err(Failure::Cancelled)), Err(Failure::Cancelled));
 }
 

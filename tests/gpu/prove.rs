@@ -93,7 +93,7 @@ fn prove(host: &Host, case: &Case, words: &str, mistakes: &mut Sample) {
     host.launches();
     let seconds = right.sample(2).unwrap();
     let several = words.contains("gpus=");
-    assert!(seconds == 2.5e-3 || several && seconds > 2.5e-3, "{words}: {seconds} s");
+    assert!(seconds == 2.5e-4 || several && seconds > 2.5e-4, "{words}: {seconds} s");
     // Without elements some launches have nothing to do; each of several GPUs has its own.
     if primitives::work(case, &[]).unwrap().elements > 0 && !several {
         let declared =

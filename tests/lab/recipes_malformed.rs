@@ -105,8 +105,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "segments",
         "4",
-        "--set segments=4: scatter.method.segmented.segments: the recipe does not select the variant to which this \
-         parameter belongs; set that first",
+        "--set segments=4: scatter.method.segmented.segments: the recipe does not select the variant to which this parameter belongs; set that first",
     ),
     ("seed", "x", "--set seed=x: seed: `x` is not a number; write a count such as `4096` or `16Mi`"),
     ("peers", "cub", "--set peers=cub: peers: unknown word `cub`; accepted: PEERS"),

@@ -86,7 +86,7 @@ fn words<'a, const N: usize>(line: &'a [u8], number: u64, what: &str) -> Result<
         .or_else(|_| fail(Place::Line(number, 1), format!("a line of {found} words; accepted: {what}")))
 }
 
-/// The matrix in a [plain](crate::inputs::lines::plain) text.
+/// The matrix in a text whose lines end with `\n`, without a byte-order mark.
 ///
 /// # Errors
 /// A mistake, with its line and what would be accepted instead.
