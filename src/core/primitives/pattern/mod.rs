@@ -82,6 +82,9 @@ impl Problem for Spec {
             let hidden = fault != Fault::OffByOne || one_word_on;
             return hidden.then_some("a word of D may hold what any visit with its tile has gathered");
         }
+        if gathers && fault == Fault::LostPart && self.count < self.wrap {
+            return Some("the part may lie in tiles of D that no use reaches");
+        }
         match self.kernel.scatters() {
             _ if self.leaves_output() => None,
             true => {
