@@ -172,7 +172,10 @@ mod tests {
                 .starts_with("distribution.zipf.exponent: is missing")
         );
         assert!(refusal("elements=4 bins=257 method=ballot backend=cuda").starts_with("n/a: "));
-        assert!(refusal("elements=4 bins=2 method=ballot backend=cpu").starts_with("n/a: ballots"));
+        assert!(
+            refusal("elements=4 bins=2 method=ballot backend=cpu")
+                .starts_with("n/a: ballot is a method of GPUs")
+        );
         let items = params("elements=4 bins=2 backend=cuda backend.cuda.items=2");
         assert!(
             Spec::tunables("histogram", &items).is_err_and(|refused| refused.to_string().contains("items"))

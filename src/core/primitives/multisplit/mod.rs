@@ -280,7 +280,7 @@ mod tests {
         assert!(refusal("keys=4 buckets=3 by=prime").starts_with("n/a: "));
         assert!(
             refusal("keys=4 buckets=257 by=identity by.identity.shift=24")
-                .starts_with("by.identity.shift: 9 bits")
+                .starts_with("by.identity.shift: a key does not have 9 bits")
         );
         assert!(
             refusal("keys=4 buckets=2 by=identity by.identity.shift=32").starts_with("by.identity.shift: ")
