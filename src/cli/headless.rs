@@ -101,7 +101,7 @@ pub fn watch_quietly(
     ended.map(|()| (printer.ledger, summary))
 }
 
-/// How often a wait for an engine is looked at.
+/// Interval between two looks at a wait for an engine.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Prints the run's messages until it is over. The first error is returned.
@@ -109,7 +109,12 @@ fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
     let (mut broken, mut progressed) = (None, false);
     let mut waiting = Some(Waiting::new("the engine"));
     loop {
-        let message = match running.messages.recv_timeout(LOOK) {
+        // Once the engine has answered, nothing wakes this thread beside what is measured.
+        let received = match waiting {
+            Some(_) => running.messages.recv_timeout(LOOK),
+            None => running.messages.recv().map_err(RecvTimeoutError::from),
+        };
+        let message = match received {
             Ok(message) => message,
             Err(RecvTimeoutError::Timeout) => {
                 waiting.iter_mut().for_each(Waiting::look);
