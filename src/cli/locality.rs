@@ -94,7 +94,7 @@ fn read<T>(
 ) -> anyhow::Result<Vec<T>> {
     let one = |name: String, indices| Ok(vec![of(Array { name, indices, element: ELEMENT, note: None })?]);
     let path = Path::new(&source);
-    // What is not the name of a file is text.
+    // A source that is not the name of a file is text.
     let source = &*path.to_string_lossy();
     if source == "-" {
         return one("standard input".to_owned(), indices::read_standard_input(column)?);

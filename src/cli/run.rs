@@ -305,7 +305,7 @@ fn dry_run(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<(
     Ok(())
 }
 
-/// What becomes of a plan's files that whoever wrote them may not expect.
+/// Remarks on a plan's files, where those who wrote them may expect another reading.
 fn remarks(plan: &Plan) -> Vec<String> {
     let doubled = plan.cases.iter().filter(|case| sssp::doubles_arcs(&case.params));
     let files: BTreeSet<&str> = doubled.filter_map(|case| case.params.text("graph.file.path")).collect();

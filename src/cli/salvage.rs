@@ -62,7 +62,7 @@ pub fn run(arguments: &SalvageArguments) -> anyhow::Result<ExitCode> {
 
 /// Says what is lost with the plan, and writes what is not into a table.
 fn lost(run: &Path, to: &Path, because: &str, why: &str) -> anyhow::Result<ExitCode> {
-    let (file, cases) = salvage::keep_samples(run, to)?;
+    let (file, cases) = salvage::write_samples(run, to)?;
     out::line(&format!("{because}, and it cannot be rebuilt: {why}"));
     out::line(
         "lost: the title, the parameters of the cases, how they were to be measured and drawn. No command takes the \

@@ -210,16 +210,16 @@ fn batch_for(seconds: f64) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::case::Verdict;
 
     /// A case whose first execution takes longer than the others.
-    struct ColdStart {
-        first: f64,
-        then: f64,
-        executed: u32,
-        cleared_after: Option<u32>,
+    pub struct ColdStart {
+        pub first: f64,
+        pub then: f64,
+        pub executed: u32,
+        pub cleared_after: Option<u32>,
     }
 
     impl Prepared for ColdStart {

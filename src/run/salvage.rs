@@ -8,8 +8,7 @@ use anyhow::{Context, bail};
 use super::folder::{Folder, Urgency};
 use super::layout::{LogState, MANIFEST, RECIPE};
 use super::note;
-use super::rebuild;
-pub use super::rebuild::{Found, find};
+pub use super::rebuild::{Found, find, write_samples};
 use super::stored::StoredLines;
 use crate::case::units::shown;
 use crate::engine::protocol::{Event, Level};
@@ -85,14 +84,6 @@ fn fill(mut folder: Folder, run: &Path, to: &Path, found: &Found) -> anyhow::Res
     let event = Event::Log { level: Level::Warn, text: told(run, &survey, found) };
     folder.append(&event, Urgency::Durable)?;
     Ok(survey)
-}
-
-/// Writes the samples of a run whose plan is lost into the new folder; returns the file and the number of cases.
-///
-/// # Errors
-/// When the log cannot be read or the file cannot be written.
-pub fn keep_samples(run: &Path, to: &Path) -> anyhow::Result<(PathBuf, usize)> {
-    rebuild::write_samples(run, to)
 }
 
 /// Calls `keep` with every line that can be kept.

@@ -236,7 +236,7 @@ pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
 /// read it either.
 pub(super) fn is_lost(run: &Path) -> bool {
     let file = run.join(MANIFEST);
-    if !file.exists() {
+    if !files::is_there(&file) {
         return true;
     }
     // What cannot be read is not known to be lost.

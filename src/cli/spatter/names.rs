@@ -9,7 +9,7 @@ use crate::spatter::Refused;
 use crate::spatter::options::Options;
 use crate::spatter::table::Key;
 
-/// What the options name.
+/// The file and the folder that the options name.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Names {
     /// The suite.

@@ -6,7 +6,7 @@ use crate::case::Fault;
 use crate::engine::verify::{CaseOutcome, Checked};
 use crate::report::table::{Column, NO_UNIT, Table};
 
-/// What became of a fault in the cases of a method.
+/// The outcomes of a fault in the cases of a method.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     backend: String,

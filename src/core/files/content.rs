@@ -57,11 +57,11 @@ fn is_tar(head: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    /// A header of the oldest format, without `ustar`.
-    fn tar(name: &str) -> Vec<u8> {
+    /// The header of an empty file in a tar archive, of the oldest format, without `ustar`.
+    pub fn tar(name: &str) -> Vec<u8> {
         let mut header = vec![0; HEAD];
         header[..name.len()].copy_from_slice(name.as_bytes());
         header[148..156].fill(b' ');

@@ -209,6 +209,7 @@ mod tests {
     use crate::case::{Device, Params, Value};
     use crate::engine::Preparation;
     use crate::engine::executors::cpu::CpuExecutor;
+    use crate::engine::sampler::tests::ColdStart;
 
     /// What is executed and what it leaves is the case's; nothing ever refuses it.
     struct Blind {
@@ -330,47 +331,12 @@ mod tests {
         assert!(matches!(order, Some((_, CaseOutcome::Wrong(_)))), "{order:?}");
     }
 
-    /// Counts executions.
-    #[derive(Default)]
-    struct Counting {
-        executed: u32,
-        cleared_after: Option<u32>,
-    }
-
-    impl Prepared for Counting {
-        fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-            self.executed += batch;
-            Ok(f64::from(batch))
-        }
-
-        fn clear(&mut self, _: &Cancel) -> Result<(), Failure> {
-            self.cleared_after = Some(self.executed);
-            Ok(())
-        }
-
-        fn judge(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
-            Ok(Verdict::Certified { checked: 1 })
-        }
-
-        fn certify(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
-            Ok(Verdict::Certified { checked: 1 })
-        }
-
-        fn memory(&self) -> u64 {
-            0
-        }
-
-        fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
-            Ok(Vec::new())
-        }
-    }
-
     #[test]
     fn a_case_of_a_recipe_is_judged_after_its_warm_up_and_its_samples() {
         let measure = Measure { samples: 4, warm_up: Some(10), ..Measure::default() };
         for (protocol, executed, cleared) in [(Protocol::Measured(measure), 14, 13), (Protocol::Short, 3, 2)]
         {
-            let mut counting = Counting::default();
+            let mut counting = ColdStart { first: 1.0, then: 1.0, executed: 0, cleared_after: None };
             let executor = CpuExecutor::scalar();
             protocol.samples(&mut counting, &executor, &Cancel::default()).expect("counted");
             assert_eq!(

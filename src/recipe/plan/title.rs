@@ -26,31 +26,43 @@ pub(super) fn filled<'c>(
     catalog: &Catalog,
     cases: impl Iterator<Item = &'c Case> + Clone,
 ) -> Result<String, Mistake> {
-    let Name { text, place } = title;
-    let (mut title, mut rest) = (String::new(), text.as_str());
-    while let Some((before, after)) = rest.split_once('{') {
-        let Some((written, behind)) = after.split_once('}') else { break };
-        let product = written.strip_prefix(LARGEST).unwrap_or(written);
-        let factors = product.split(TIMES).map(|word| Factor::read(word, catalog, *place));
+    let mut filled = String::new();
+    let (parts, rest) = parts(&title.text);
+    for (before, written) in parts {
+        let factors = factors(written).map(|word| Factor::read(word, catalog, title.place));
         let values = Values::of(&factors.collect::<Result<Vec<_>, _>>()?, cases.clone());
-        title += before;
-        title += &if written == product { values.words() } else { values.largest() };
+        filled += before;
+        filled += &if written.starts_with(LARGEST) { values.largest() } else { values.words() };
+    }
+    Ok(filled + rest)
+}
+
+/// The placeholders of a title, each with the text before it, and the text behind the last one.
+fn parts(text: &str) -> (Vec<(&str, &str)>, &str) {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = rest.split_once('{')
+        && let Some((written, behind)) = after.split_once('}')
+    {
+        parts.push((before, written));
         rest = behind;
     }
-    Ok(title + rest)
+    (parts, rest)
+}
+
+/// The parameters and sizes of which a placeholder names the product.
+fn factors(written: &str) -> impl Iterator<Item = &str> {
+    written.strip_prefix(LARGEST).unwrap_or(written).split(TIMES)
 }
 
 /// Whether the title has a placeholder.
 pub(super) fn is_computed(draft: &Draft) -> bool {
-    draft.title.text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
+    !parts(&draft.title.text).0.is_empty()
 }
 
 /// What the command line changed and no placeholder of the title names, in brackets: ` (tuples 1Mi)`.
 pub(super) fn changes(draft: &Draft, catalog: &Catalog) -> String {
     let Name { text, place } = &draft.title;
-    let placeholders = text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
-    let factors =
-        placeholders.flat_map(|written| written.strip_prefix(LARGEST).unwrap_or(written).split(TIMES));
+    let factors = parts(text).0.into_iter().flat_map(|(_, written)| factors(written));
     let named: Vec<&str> = factors
         .filter_map(|word| Some(catalog.find(word, *place, "title").ok()?.slot.key.as_str()))
         .collect();

@@ -187,16 +187,6 @@ mod tests {
         read(&path, None).map_err(|error| format!("{error:#}"))
     }
 
-    /// The tar archive of an empty file with this name, and of nothing else.
-    fn tar(name: &str) -> Vec<u8> {
-        let mut archive = vec![0; 1024];
-        archive[..name.len()].copy_from_slice(name.as_bytes());
-        archive[148..156].fill(b' ');
-        let sum: u32 = archive.iter().map(|&byte| u32::from(byte)).sum();
-        archive[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-        archive
-    }
-
     /// A name neither makes a container of a text nor a text of a container.
     #[test]
     fn compressed_files_are_known_by_their_content() {
@@ -223,6 +213,8 @@ mod tests {
     fn other_containers_are_named() {
         let accepted = "accepted: what is in it, as it is or compressed with gzip";
         let error = |name: &str, bytes: &[u8]| read_as(name, bytes).expect_err("refused");
+        // The header, and the end of the archive.
+        let tar = |name: &str| [content::tests::tar(name), vec![0; 512]].concat();
         for (name, bytes, what) in [
             ("m.mtx", tar("m/m.mtx"), "is a tar archive"),
             ("#.el", tar("#"), "is a tar archive"),
