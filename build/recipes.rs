@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{embedded, files, inside};
 
-/// Writes `recipes.rs` into `out`, and `published.rs` with what papers print. Recipes that belong to no paper come first, led by `quickstart.yaml`; then
+/// Writes `recipes.rs` into `out`, `paper_files.rs` with what papers claim, and `published.rs` with what they print. Recipes that belong to no paper come first, led by `quickstart.yaml`; then
 /// folders, ordered by the year of publication that ends their names; within a folder, figures and tables
 /// precede the rest. Ties are broken by name.
 ///
@@ -19,6 +19,8 @@ pub fn list(out: &Path) -> io::Result<()> {
         recipes.extend(files(&folder.to_string_lossy(), "yaml")?);
     }
     recipes.sort_by_cached_key(|path| place(path.as_path()));
+    let papers = recipes.extract_if(.., |path| path.ends_with("paper.yaml")).collect();
+    embedded::list(&out.join("paper_files"), papers)?;
     let papers = inside("experiments")?.into_iter().map(|path| path.join("published"));
     let mut published = Vec::new();
     for folder in papers.filter(|folder| folder.is_dir()) {

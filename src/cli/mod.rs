@@ -5,6 +5,7 @@ mod command_line;
 
 mod accuracy;
 mod calibrate;
+mod claims;
 mod compare;
 mod copies;
 mod counters;
@@ -63,7 +64,8 @@ const EXIT_STATUS: &str = "Exit status: 0 if done; 1 for an error; 2 for wrong u
                            by more than 3 %. replay: 4 if a case differs; 5 if none differs, but some are undecided. \
                            compare --fail-if-slower: 4 if a case is slower than allowed (the lower end of its interval \
                            is); 3 if a case failed that the baseline has; 5 if all are undecided, or cases of the \
-                           baseline are missing.";
+                           baseline are missing. claims: 4 if a shape fails; 5 if none fails, but some cannot be told; 3 if \
+                           none was measured.";
 
 /// The commands, in the order of the help: name, line of the help, options that may also precede the command, and the
 /// function that carries it out.
@@ -85,6 +87,8 @@ fn commands() -> Vec<Command> {
             compare::CompareArguments => |own, _| compare::run(&own);
         accuracy [] "Compare the models' predictions with stored runs: mean, tenth percentile and worst"
             accuracy::AccuracyArguments => |own, _| accuracy::run(&own);
+        claims [] "Say of each claim of a paper whether it holds on the machines of stored runs"
+            claims::ClaimsArguments => |own, _| claims::run(&own);
         figure [] "Draw a paper's figure from stored runs; without a name, list the figures"
             figure::FigureArguments => |own, _| figure::run(&own);
         devices [ENGINE] "List the backends and their devices, or why a backend has none"

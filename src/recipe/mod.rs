@@ -10,6 +10,7 @@ mod flow;
 pub mod json_schema;
 mod measure;
 mod node;
+pub mod paper;
 mod patch;
 pub mod plan;
 pub mod published;

@@ -30,6 +30,10 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
+pub fn texts() -> &'static [(&'static str, &'static str)] {
+    FOUND
+}
+
 /// Every table.
 pub fn tables() -> &'static [Table] {
     static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {

@@ -31,6 +31,11 @@ pub fn table<'a>(origin: &'a Origin<'a>, records: &'a [Record], copies: &'a Copi
     Table::new(columns::columns(origin, records, copies), rows)
 }
 
+/// Whether every such table has a column of this name.
+pub fn is_fixed(name: &str) -> bool {
+    columns::is_fixed(name)
+}
+
 /// Writes [`table`].
 pub fn results(out: impl Write, origin: &Origin, records: &[Record], copies: &Copies) -> Result<()> {
     table(origin, records, copies).csv(out)

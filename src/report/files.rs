@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::names::chart_names;
+use super::names::{chart_names, paper};
 use super::origin::Origin;
 use super::pdf::Print;
 use super::replace::replace;
@@ -13,7 +13,7 @@ use super::series::{Copies, charted};
 use super::speed_of_light::SpeedsOfLight;
 use super::svg::Caption;
 use super::svg::{render, words};
-use super::{csv, html, pdf};
+use super::{claims, csv, html, pdf};
 use crate::files;
 use crate::recipe::plan::Ceiling;
 use crate::recipe::plan::Plan;
@@ -131,6 +131,14 @@ pub fn caption(origin: &Origin, experiment: usize, records: &[Record], copies: &
     caption.verdict = of_results(origin.plan, records).map(|verdict| format!("{whole}{verdict}"));
     let at = caption.lines.len().min(1);
     caption.lines.splice(at..at, roofs(origin, experiment, records, copies));
+    if let Some(of) = origin.plan.experiments.get(experiment).and_then(|one| one.paper.as_ref()) {
+        let judged = claims::of_experiment(origin, records, copies, experiment);
+        // A claim with its outcome says more than the recipe's words for it.
+        if !judged.is_empty() {
+            caption.paper = Some(paper(of));
+        }
+        caption.notes.splice(0..0, claims::sentences(&judged, &of.key));
+    }
     caption
 }
 

@@ -5,6 +5,7 @@ pub mod accuracy;
 mod bests;
 pub mod cell;
 pub mod choices;
+pub mod claims;
 mod copies;
 pub mod csv;
 pub mod figures;

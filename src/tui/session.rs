@@ -25,6 +25,7 @@ use super::machine::Machine;
 use super::words::{self, Kin};
 use crate::engine::protocol::{Environment, Level, Stage};
 use crate::recipe::plan::Chart;
+use crate::report::claims::Outcome;
 use crate::report::series::{ChartData, charted};
 use crate::run::Ledger;
 use crate::run::eta::{Eta, Left};
@@ -135,10 +136,22 @@ pub struct Session {
     longest_silence: Duration,
     /// What the run is worth, once it is over.
     pub verdict: Option<String>,
+    /// The claims of papers that are judged on each experiment: where the paper says it with the outcomes, and what it says.
+    pub claims: Vec<Vec<Claimed>>,
     /// The folder of the stored run that this one repeats, until it is judged against it.
     pub replays: Option<PathBuf>,
     /// The backend that is calibrated, if that is what the run is for.
     pub calibrates: Option<String>,
+}
+
+/// A claim in the list of cases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// `§3.5, Fig. 9: shape holds, size fails`.
+    pub outcomes: String,
+    pub says: String,
+    /// That of the shape, or of the size of a claim without one.
+    pub outcome: Outcome,
 }
 
 impl Session {
@@ -187,6 +200,7 @@ impl Session {
             heard: now,
             longest_silence: Duration::ZERO,
             verdict: None,
+            claims: Vec::new(),
             replays: None,
             calibrates: None,
         };

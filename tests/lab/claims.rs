@@ -5,124 +5,38 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use scatterlab::report::{Origin, csv};
+use scatterlab::recipe::paper::{Expression, Fold};
+use scatterlab::report::claims::{Row, folded, of_run, values};
+use scatterlab::report::judge::Side;
 use scatterlab::run::stored::Stored;
 
-/// A case with a result: its run, and the cells of its row that are not empty, by column.
-#[derive(Clone)]
-struct Row {
-    run: String,
-    cells: HashMap<String, String>,
-}
-
-/// The finished cases of a run, and the columns that hold parameters.
-type Run = (Vec<Row>, Vec<String>);
-
-fn read(run: &str) -> Run {
+fn read(run: &str) -> Stored {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join(run);
-    let stored = Stored::open(&folder).expect("a committed run");
-    let origin = Origin::from(&stored.manifest);
-    let table = csv::table(&origin, stored.ledger.records(), stored.ledger.references());
-    let named = |row| {
-        let cells = table.columns.iter();
-        let cells = cells.filter_map(|column| Some((column.name.to_string(), column.cell(row)?.to_string())));
-        Row { run: run.to_owned(), cells: cells.collect() }
-    };
-    let done = |row: &Row| row.cells["status"] == "done";
-    let rows = table.rows.iter().map(named).filter(done).collect();
-    let names = table.columns.iter().map(|column| column.name.to_string());
-    let own = names.skip_while(|name| name != "backend").take_while(|name| name != "samples");
-    let own = own.filter(|name| !name.starts_with("resolved."));
-    (rows, ["experiment", "primitive"].map(str::to_owned).into_iter().chain(own).collect())
-}
-
-fn number(text: &str) -> Option<f64> {
-    let power = text.strip_prefix("2^").and_then(|power| power.parse::<i32>().ok());
-    power.map(|power| 2f64.powi(power)).or_else(|| text.parse().ok())
-}
-
-struct Condition<'a> {
-    column: &'a str,
-    operator: &'a str,
-    value: &'a str,
-}
-
-impl Condition<'_> {
-    fn holds(&self, row: &Row) -> bool {
-        let cell = row.cells.get(self.column).map(String::as_str);
-        let numbers = || Some((number(cell?)?, number(self.value)?));
-        let is =
-            |one: &str| cell == Some(one) || (number(one).is_some() && cell.and_then(number) == number(one));
-        match self.operator {
-            "=" => self.value.split('|').any(is),
-            "!=" => !self.value.split('|').any(is),
-            ">=" => numbers().is_some_and(|(cell, least)| cell >= least),
-            _ => numbers().is_some_and(|(cell, most)| cell <= most),
-        }
-    }
-}
-
-fn selection(text: &str) -> Vec<Condition<'_>> {
-    text.split_whitespace().map(condition).collect()
-}
-
-fn condition(word: &str) -> Condition<'_> {
-    let found =
-        ["!=", ">=", "<=", "="].iter().find_map(|operator| Some((*operator, word.split_once(operator)?)));
-    let (operator, (column, value)) = found.unwrap_or_else(|| panic!("{word}: not a condition"));
-    Condition { column, operator, value }
-}
-
-/// The values that an expression is about: cells of a column, or quotients of pairs.
-fn values(runs: &[&Run], column: &str, selections: &str) -> Vec<f64> {
-    let all: Vec<&Row> = runs.iter().flat_map(|(rows, _)| rows).collect();
-    let parameters: Vec<&String> = runs.iter().flat_map(|(_, own)| own).collect();
-    let (pair, both) = selections.split_once(" where ").unwrap_or((selections, ""));
-    let (first, second) = pair.split_once(" over ").map_or((pair, None), |(a, b)| (a, Some(b)));
-    let pick = |text: &str| -> Vec<&Row> {
-        let conditions: Vec<Condition> = selection(text).into_iter().chain(selection(both)).collect();
-        all.iter().copied().filter(|row| conditions.iter().all(|condition| condition.holds(row))).collect()
-    };
-    let value = |row: &Row| -> f64 {
-        let cell = row.cells.get(column).unwrap_or_else(|| panic!("{}: no {column}", row.cells["case"]));
-        cell.parse().expect("a number")
-    };
-    let above = pick(first);
-    let Some(second) = second else { return above.into_iter().map(value).collect() };
-    let below = pick(second);
-    let named: Vec<&str> = selection(first).iter().chain(&selection(second)).map(|c| c.column).collect();
-    let agree = |a: &Row, b: &Row| {
-        let free = |name: &str| named.contains(&name);
-        let same = |name: &str| match (a.cells.get(name), b.cells.get(name)) {
-            (Some(a), Some(b)) => a == b,
-            _ => true,
-        };
-        a.run == b.run && parameters.iter().all(|name| free(name) || same(name))
-    };
-    let alone = |row: &&&Row, others: &[&Row]| !others.iter().any(|other| agree(row, other));
-    let left = above.iter().find(|row| alone(row, &below)).or(below.iter().find(|row| alone(row, &above)));
-    assert!(left.is_none(), "no pair for {:?}", left.map(|row| &row.cells["case"]));
-    let pairs = above.iter().flat_map(|a| below.iter().filter(|b| agree(a, b)).map(|b| (*a, *b)));
-    pairs.map(|(a, b)| value(a) / value(b)).collect()
+    Stored::open(&folder).expect("a committed run")
 }
 
 /// What an expression gives: the numbers of its figure, and how many cases or pairs are behind them.
-fn computed(runs: &[&Run], expression: &str) -> (Vec<f64>, usize) {
-    let (head, selections) = expression.split_once(" of ").expect("… of …");
-    let (fold, column) = head.split_once(' ').expect("a word and a column");
-    let values = values(runs, column, selections);
-    assert!(!values.is_empty(), "nothing is selected");
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let figure = match fold {
-        "only" if values.len() == 1 => vec![least],
-        "least" => vec![least],
-        "greatest" => vec![greatest],
-        "range" => vec![least, greatest],
-        "mean" => vec![values.iter().sum::<f64>() / values.len() as f64],
-        _ => panic!("{} values: {expression}", values.len()),
+fn computed(runs: &[&Stored], expression: &str) -> (Vec<f64>, usize) {
+    const EXPERIMENTS: usize = 1000;
+    let rows: Vec<Row> = (0..)
+        .zip(runs)
+        .flat_map(|(at, run)| of_run(Side::from(*run), move |experiment| Some(at * EXPERIMENTS + experiment)))
+        .collect();
+    let expression =
+        Expression::parse(expression).unwrap_or_else(|problem| panic!("{expression}: {problem}"));
+    let found = values(&expression, None, &rows, 0.95).expect("values");
+    assert_eq!(found.alone, Vec::<String>::new(), "no pair");
+    assert!(!found.all.is_empty(), "nothing is selected");
+    let one = |fold| folded(fold, &found.all).typical.expect("a result of each");
+    let figure = match expression.fold {
+        Fold::Range => vec![one(Fold::Least), one(Fold::Greatest)],
+        Fold::Only => {
+            assert_eq!(found.all.len(), 1, "several values");
+            vec![one(Fold::Least)]
+        }
+        fold => vec![one(fold)],
     };
-    (figure, values.len())
+    (figure, found.all.len())
 }
 
 /// The numbers as the page writes them: in its unit, and with as many digits as it has.
@@ -161,8 +75,8 @@ fn every_figure_follows_from_its_run() {
         for name in &names {
             stored.entry(name.clone()).or_insert_with(|| read(name));
         }
-        let runs: Vec<&Run> = names.iter().map(|name| &stored[name]).collect();
-        let (found, cases) = computed(&runs, expression.trim_matches('`'));
+        let runs: Vec<&Stored> = names.iter().map(|name| &stored[name]).collect();
+        let (found, cases) = computed(&runs, &expression.trim_matches('`').replace("\\|", "|"));
         let found = written(&found, figure);
         if (&found, &cases.to_string()) != (figure, of) {
             wrong.push(format!("{claim}: the page says {figure} of {of} cases, the run {found} of {cases}"));

@@ -12,6 +12,7 @@ mod outcome;
 pub mod params;
 pub mod peers;
 mod place;
+pub mod published;
 pub mod schema;
 pub mod snapshot;
 pub mod table;

@@ -39,6 +39,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
         recipe_hash: String::new(),
         overrides: Vec::new(),
         repeats: Default::default(),
+        claims: Default::default(),
         indices: Vec::new(),
         experiments: measures.iter().map(experiment).collect(),
         cases: cases.iter().map(case).collect(),

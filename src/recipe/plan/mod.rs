@@ -51,6 +51,9 @@ pub struct Plan {
     /// identity of each, and that of the earlier case.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub repeats: BTreeMap<String, String>,
+    /// The hash of the claims of each paper that the experiments name ([`paper::Paper::hash`](super::paper::Paper::hash)).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: BTreeMap<String, String>,
     /// The files of indices that the cases name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indices: Vec<IndexFile>,

@@ -16,7 +16,7 @@ use super::{Chart, Experiment, Plan};
 use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Refusal, Value, distinct};
 use crate::recipe::{
     Draft, ErrorKind, MAX_CASES, Mistake, Name, Place, Recipe, RecipeError, Setting, cases, hash,
-    locate_place, too_many,
+    locate_place, paper, too_many,
 };
 
 /// The plan of a recipe with these overrides.
@@ -92,6 +92,7 @@ fn plan(
         experiments: Vec::new(),
         cases: Vec::new(),
         repeats: BTreeMap::new(),
+        claims: claims(drafts),
         indices: Vec::new(),
     };
     let mut brought = Brought::new(files);
@@ -127,6 +128,12 @@ fn experiment(
         chart,
         measure: draft.measure,
     }
+}
+
+/// The hashes of the claims of the papers that the experiments name.
+fn claims(drafts: &[Draft]) -> BTreeMap<String, String> {
+    let papers = drafts.iter().filter_map(|draft| paper::find(&draft.paper.as_ref()?.key));
+    papers.map(|paper| (paper.key.clone(), paper.hash())).collect()
 }
 
 /// A title as a file name: lower-case words joined by hyphens.

@@ -160,7 +160,7 @@ fn annotations(records: &[Record]) -> Vec<&'static str> {
     names
 }
 
-fn is_fixed(name: &str) -> bool {
+pub fn is_fixed(name: &str) -> bool {
     HEAD.iter().chain(TAIL).any(|(fixed, ..)| *fixed == name)
 }
 

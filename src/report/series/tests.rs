@@ -57,6 +57,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         cases: vec![],
         overrides: Vec::new(),
         repeats: Default::default(),
+        claims: Default::default(),
         indices: Vec::new(),
     }
 }

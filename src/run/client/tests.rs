@@ -48,6 +48,7 @@ fn a_plan_that_cannot_be_said_is_an_error() {
         experiments: Vec::new(),
         cases: Vec::new(),
         repeats: Default::default(),
+        claims: Default::default(),
         indices: Vec::new(),
     };
     let mut sleeper = std::process::Command::new("sleep");

@@ -35,6 +35,7 @@ fn manifest() -> Manifest {
             recipe_hash: String::new(),
             overrides: Vec::new(),
             repeats: Default::default(),
+            claims: Default::default(),
             indices: Vec::new(),
             experiments: Vec::new(),
             cases: Vec::new(),

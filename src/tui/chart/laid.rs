@@ -267,6 +267,7 @@ fn series_of(plan: &Plan, experiment: &Experiment, records: &[Record]) -> ChartD
     let plan = Plan {
         experiments: vec![experiment.clone()],
         cases: Vec::new(),
+        claims: Default::default(),
         indices: Vec::new(),
         ..plan.clone()
     };

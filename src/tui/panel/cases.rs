@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 
 use super::Focus;
 use super::case_names::CaseNames;
+use crate::report::claims::Outcome;
 use crate::report::quantities;
 use crate::run::{Record, Status};
 use crate::tui::session::{Row, Session};
@@ -49,6 +50,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
             }
             Row::Case(index) => case(session, *index, names.as_ref(), theme, columns),
             Row::Absent { first } => absent(session, *first, theme, columns),
+            Row::Claim { experiment, at } => claim(session, *experiment, *at, theme, columns),
         };
         line.unwrap_or_default()
     });
@@ -154,6 +156,30 @@ fn absent(session: &Session, first: usize, theme: Theme, columns: usize) -> Opti
     });
     let text = words::absent_cases(reasons).unwrap_or_default();
     Some(row(mark(record, false, theme), words::fit(&text, columns.saturating_sub(4), theme), theme.dim()))
+}
+
+/// `§3.5, Fig. 9: shape holds, size fails · 16 passes suit the scatter best`.
+fn claim(
+    session: &Session,
+    experiment: usize,
+    at: usize,
+    theme: Theme,
+    columns: usize,
+) -> Option<Line<'static>> {
+    let claimed = session.claims.get(experiment)?.get(at)?;
+    let style = match claimed.outcome {
+        Outcome::Holds => theme.good(),
+        Outcome::Fails => theme.bad(),
+        Outcome::CannotTell(_) => theme.warning(),
+        Outcome::NotApplicable(_) => theme.dim(),
+    };
+    let room = columns.saturating_sub(4);
+    let left = room.saturating_sub(words::width(&claimed.outcomes));
+    let says = format!("{}{}", theme.separator(), claimed.says);
+    let text = words::fit(&claimed.outcomes, room, theme);
+    let mut spans = vec![Span::raw("   "), Span::styled(text, style)];
+    spans.extend((left > 8).then(|| Span::styled(words::fit(&says, left, theme), theme.dim())));
+    Some(Line::from(spans))
 }
 
 fn row((mark, style): (&'static str, Style), text: String, text_style: Style) -> Line<'static> {

@@ -15,6 +15,11 @@ pub enum Row {
     Absent {
         first: usize,
     },
+    /// A claim of the experiment's paper, and what is measured of it.
+    Claim {
+        experiment: usize,
+        at: usize,
+    },
 }
 
 /// Fewest cases that are worth a common row.
@@ -39,6 +44,8 @@ impl Session {
             rows.push(Row::Experiment(experiment));
             rows.extend((start..end).filter(|at| !folded || !self.is_folded(*at)).map(Row::Case));
             rows.extend(absent().next().filter(|_| folded).map(|first| Row::Absent { first }));
+            let claims = self.claims.get(experiment).map_or(0, Vec::len);
+            rows.extend((0..claims).map(|at| Row::Claim { experiment, at }));
             start = end;
         }
         rows
@@ -85,7 +92,7 @@ impl Session {
         let rows = self.rows();
         let at = self.selected_row(&rows);
         let case = |row: &Row| match row {
-            Row::Experiment(_) => None,
+            Row::Experiment(_) | Row::Claim { .. } => None,
             Row::Case(case) | Row::Absent { first: case } => Some(*case),
         };
         let before = rows[..at].iter().filter_map(case).count();

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
-use super::{Session, Shown};
+use super::{Claimed, Session, Shown};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Chart;
 use crate::report::series::{ChartData, Panel, charted, roofline};
+use crate::report::{Origin, claims};
+use crate::run::{Record, Status};
 use crate::tui::chart::numbers;
 use crate::tui::chart::overlay::Baseline;
 use crate::tui::chart::overlay::{Machine, Overlay, Place};
@@ -36,10 +38,34 @@ impl Session {
             } else {
                 self.view.changed();
             }
+            self.judge(experiment);
         }
         if std::mem::take(&mut self.reveal) {
             self.reveal_selected();
         }
+    }
+
+    /// Judges the claims of papers that are about an experiment, once a case of it is done.
+    fn judge(&mut self, experiment: usize) {
+        let (plan, records) = (self.ledger.plan(), self.ledger.records());
+        let done = |record: &Record| record.case.experiment == experiment && record.status == Status::Done;
+        let environment = match &self.environment {
+            Some(environment) if records.iter().any(done) => environment,
+            _ => return,
+        };
+        let origin = Origin { plan, version: "", date: "", environment, devices: &self.machine.devices };
+        let judged = claims::of_experiment(&origin, records, self.ledger.references(), experiment);
+        let claimed = judged.into_iter().filter_map(|(claim, verdict)| {
+            let outcome = verdict.parts().next()?.1.outcome.clone();
+            Some(Claimed {
+                outcomes: format!("{}: {}", claim.at, verdict.outcomes()),
+                says: claim.says.clone(),
+                outcome,
+            })
+        });
+        let claimed = claimed.collect();
+        self.claims.resize_with(plan.experiments.len().max(self.claims.len()), Vec::new);
+        self.claims[experiment] = claimed;
     }
 
     /// Makes the chart from the ledger again.

@@ -138,6 +138,7 @@ fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
         cases,
         overrides: Vec::new(),
         repeats: Default::default(),
+        claims: Default::default(),
         indices: Vec::new(),
     }
 }

@@ -1,0 +1,314 @@
+//! All sentences of papers with their outcomes on stored runs, as a table for programs and as lines for people.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::papers::Folder;
+use super::rows::of_run;
+use super::{Judged, Outcome, Part, Verdict, judge};
+use crate::case::{Device, distinct};
+use crate::recipe::paper::Claim;
+use crate::report::table::{Column, NO_UNIT, Table};
+use crate::report::verdicts::NamedRun;
+use crate::run::layout::Manifest;
+
+/// A sentence of a paper, and what machines say of it.
+#[derive(Clone, Debug)]
+pub struct Sentence {
+    pub paper: String,
+    pub claim: Claim,
+    /// On the platforms of the paper's own table.
+    pub printed: Vec<(String, Verdict)>,
+    pub judgements: Vec<Judgement>,
+}
+
+/// A claim's verdict on a machine.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    pub machine: String,
+    /// The folders behind it.
+    pub runs: Vec<String>,
+    pub verdict: Verdict,
+    pub stated: Stated,
+}
+
+/// Whether the runs knew the claims as they are now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stated {
+    Before,
+    After,
+}
+
+impl Stated {
+    pub fn word(self) -> &'static str {
+        match self {
+            Stated::Before => "before",
+            Stated::After => "after",
+        }
+    }
+}
+
+/// Judges every claim of a paper on every machine that has runs of it. The newest run of a machine that decides something
+/// counts; a claim from several recipes takes the newest run of each.
+///
+/// # Errors
+/// A statement that its printed table cannot be asked.
+pub fn judge_all(folder: &Folder, runs: &[NamedRun]) -> Result<Vec<Sentence>> {
+    let mut sentences = Vec::new();
+    let mut newest: Vec<&NamedRun> = runs.iter().collect();
+    newest.sort_by(|a, b| b.side.manifest.started.cmp(&a.side.manifest.started));
+    let machines = distinct(newest.iter().map(|run| machine(run.side.manifest)));
+    for claim in &folder.paper.claims {
+        let mut sentence = Sentence {
+            paper: folder.paper.key.clone(),
+            claim: claim.clone(),
+            printed: folder.printed(claim)?,
+            judgements: Vec::new(),
+        };
+        if claim.none.is_none() && claim.needs.is_none() {
+            for machine in &machines {
+                let own: Vec<&NamedRun> = newest
+                    .iter()
+                    .copied()
+                    .filter(|run| self::machine(run.side.manifest) == *machine)
+                    .collect();
+                sentence.judgements.extend(on_machine(folder, claim, machine, &own)?);
+            }
+        }
+        sentences.push(sentence);
+    }
+    Ok(sentences)
+}
+
+/// The devices of a run, the GPUs before the processor.
+fn machine(manifest: &Manifest) -> String {
+    let gpu = |device: &&Device| device.backend == "cuda" && device.is_available() && !device.name.is_empty();
+    let gpus = distinct(manifest.devices.iter().filter(gpu).map(|device| device.name.as_str()));
+    let names = gpus.into_iter().chain(std::iter::once(manifest.environment.cpu.as_str()));
+    names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// The verdict on one machine, from its runs, the newest first; `None` if none of them has an experiment of the claim.
+fn on_machine(
+    folder: &Folder,
+    claim: &Claim,
+    machine: &str,
+    runs: &[&NamedRun],
+) -> Result<Option<Judgement>> {
+    let mut wanted = Vec::new();
+    for source in &claim.from {
+        wanted.extend(folder.slugs(claim, source)?.into_iter().map(|slug| (source.recipe.as_str(), slug)));
+    }
+    let has = |run: &NamedRun, slug: &str| position(run, &folder.paper.key, slug).is_some();
+    let sets: Vec<Vec<&NamedRun>> = if claim.from.len() > 1 {
+        let of = |(_, slug): &(&str, &str)| {
+            runs.iter().copied().find(|run| has(run, slug) && is_measured(run, &folder.paper.key, slug))
+        };
+        let mut set: Vec<&NamedRun> = Vec::new();
+        for run in wanted.iter().filter_map(of) {
+            if !set.iter().any(|known| known.name == run.name) {
+                set.push(run);
+            }
+        }
+        if set.is_empty() { Vec::new() } else { vec![set] }
+    } else {
+        let own = runs.iter().copied().filter(|run| wanted.iter().any(|(_, slug)| has(run, slug)));
+        own.map(|run| vec![run]).collect()
+    };
+    let mut last = None;
+    for set in sets {
+        let judgement = of_runs(folder, claim, machine, &set, &wanted);
+        let decides = !judgement.verdict.is_not_applicable();
+        if decides || last.is_none() {
+            last = Some(judgement);
+        }
+        if decides {
+            break;
+        }
+    }
+    Ok(last)
+}
+
+fn of_runs(
+    folder: &Folder,
+    claim: &Claim,
+    machine: &str,
+    set: &[&NamedRun],
+    wanted: &[(&str, &str)],
+) -> Judgement {
+    let key = &folder.paper.key;
+    let mut rows = Vec::new();
+    for (at, run) in set.iter().enumerate() {
+        let slugs = wanted.iter().filter_map(|(_, slug)| position(run, key, slug)).collect::<Vec<_>>();
+        let together = claim.from.len() > 1;
+        let source = |experiment: usize| {
+            let number = if together { 0 } else { at * crate::recipe::MAX_CASES + experiment };
+            slugs.contains(&experiment).then_some(number)
+        };
+        rows.extend(of_run(run.side, source));
+    }
+    let named = claim.platform.as_ref().and_then(|name| {
+        folder.paper.platforms.iter().find(|platform| platform.name == *name)?.device.clone()
+    });
+    let is_named = named.is_some_and(|device| rows.iter().any(|row| row.device == device));
+    let verdict = judge(claim, &rows, is_named).unwrap_or_else(|(_, _, problem)| {
+        let part = || Part { outcome: Outcome::NotApplicable(problem.clone()), statements: Vec::new() };
+        let shape = (!claim.shape.is_empty()).then(part);
+        Verdict { shape, size: (!claim.size.is_empty()).then(part) }
+    });
+    let hash = folder.paper.hash();
+    let before = set.iter().all(|run| run.side.manifest.plan.claims.get(key) == Some(&hash));
+    Judgement {
+        machine: machine.to_owned(),
+        runs: set.iter().map(|run| run.name.clone()).collect(),
+        verdict,
+        stated: if before { Stated::Before } else { Stated::After },
+    }
+}
+
+/// The place of the paper's experiment with this slug in a run.
+fn position(run: &NamedRun, key: &str, slug: &str) -> Option<usize> {
+    let experiments = &run.side.ledger.plan().experiments;
+    experiments
+        .iter()
+        .position(|one| one.slug == slug && one.paper.as_ref().is_none_or(|paper| paper.key == key))
+}
+
+fn is_measured(run: &NamedRun, key: &str, slug: &str) -> bool {
+    let at = position(run, key, slug);
+    run.side
+        .ledger
+        .records()
+        .iter()
+        .any(|record| Some(record.case.experiment) == at && record.statistics.is_some())
+}
+
+/// A row of the table: a part of a sentence on a machine or a platform; or a sentence that nothing decides.
+pub struct Row<'a> {
+    sentence: &'a Sentence,
+    part: Option<(&'static str, &'a Part)>,
+    /// The paper's platform, or the machine with its judgement.
+    printed: Option<&'a str>,
+    judgement: Option<&'a Judgement>,
+}
+
+impl Sentence {
+    fn rows(&self) -> Vec<Row<'_>> {
+        let blank = || Row { sentence: self, part: None, printed: None, judgement: None };
+        let printed = self.printed.iter().flat_map(|(platform, verdict)| {
+            verdict.parts().map(move |part| Row { part: Some(part), printed: Some(platform), ..blank() })
+        });
+        let measured = self.judgements.iter().flat_map(|judgement| {
+            let parts = judgement.verdict.parts();
+            parts.map(move |part| Row { part: Some(part), judgement: Some(judgement), ..blank() })
+        });
+        let mut rows: Vec<Row> = printed.chain(measured).collect();
+        if self.judgements.is_empty() {
+            rows.push(blank());
+        }
+        rows
+    }
+
+    /// Why nothing is judged, if no machine judges the sentence.
+    fn reason(&self) -> Option<String> {
+        let needs = self.claim.needs.as_ref().map(|needs| format!("needs {needs}"));
+        let from = || {
+            let sources: Vec<String> = self.claim.from.iter().map(ToString::to_string).collect();
+            format!("no run of {}", sources.join(", "))
+        };
+        self.judgements.is_empty().then(|| self.claim.none.clone().or(needs).unwrap_or_else(from))
+    }
+
+    /// The outcomes of both parts on all machines.
+    pub fn outcomes(&self) -> impl Iterator<Item = (&'static str, &Outcome)> {
+        let parts = self.judgements.iter().flat_map(|judgement| judgement.verdict.parts());
+        parts.map(|(name, part)| (name, &part.outcome))
+    }
+}
+
+/// Every sentence for programs: one row for each part and machine.
+pub fn table(sentences: &[Sentence]) -> Table<'_, Row<'_>> {
+    let text = |part: fn(&Row) -> Option<String>| part;
+    let joined = |words: Vec<String>| (!words.is_empty()).then(|| words.join("; "));
+    let of_part = move |row: &Row, of: fn(&Judged) -> Option<String>| {
+        joined(row.part?.1.statements.iter().filter_map(of).collect())
+    };
+    let columns = vec![
+        Column::new("paper", NO_UNIT, |row: &Row| row.sentence.paper.clone()),
+        Column::new("claim", NO_UNIT, |row: &Row| row.sentence.claim.id.clone()),
+        Column::new("at", NO_UNIT, |row: &Row| row.sentence.claim.at.clone()),
+        Column::new("says", NO_UNIT, |row: &Row| row.sentence.claim.says.clone()),
+        Column::new("source", NO_UNIT, |row: &Row| match (row.printed, row.judgement) {
+            (Some(_), _) => "printed",
+            (_, Some(_)) => "measured",
+            _ => "none",
+        }),
+        Column::new(
+            "machine",
+            NO_UNIT,
+            text(|row| row.printed.map(str::to_owned).or_else(|| Some(row.judgement?.machine.clone()))),
+        ),
+        Column::new("part", NO_UNIT, |row: &Row| row.part.map(|(name, _)| name)),
+        Column::new("outcome", NO_UNIT, |row: &Row| row.part.map_or("n/a", |(_, part)| part.outcome.word())),
+        Column::new(
+            "why",
+            NO_UNIT,
+            text(|row| match row.part {
+                Some((_, part)) => part.outcome.why().map(str::to_owned),
+                None => row.sentence.reason(),
+            }),
+        ),
+        Column::new("found", NO_UNIT, move |row: &Row| of_part(row, Judged::figure)),
+        Column::new("example", NO_UNIT, move |row: &Row| of_part(row, |judged| judged.example.clone())),
+        Column::new("statement", NO_UNIT, move |row: &Row| {
+            of_part(row, |judged| Some(judged.statement.clone()))
+        }),
+        Column::new("runs", NO_UNIT, move |row: &Row| joined(row.judgement?.runs.clone())),
+        Column::new("stated", NO_UNIT, |row: &Row| row.judgement.map(|judgement| judgement.stated.word())),
+        Column::new("erratum", NO_UNIT, |row: &Row| row.sentence.claim.erratum.clone()),
+    ];
+    Table::new(columns, sentences.iter().flat_map(Sentence::rows))
+}
+
+/// Every sentence for people, and a last line that counts.
+pub fn lines(sentences: &[Sentence]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for sentence in sentences {
+        let claim = &sentence.claim;
+        lines.push(format!("{} {} · {}: {}", sentence.paper, claim.id, claim.at, claim.says));
+        let printed = sentence.printed.iter().filter(|(_, verdict)| !verdict.is_not_applicable());
+        lines.extend(
+            printed.map(|(platform, verdict)| format!("    printed, {platform}: {}", verdict.words())),
+        );
+        lines.extend(claim.erratum.iter().map(|erratum| format!("    erratum: {erratum}")));
+        lines.extend(sentence.judgements.iter().map(|judgement| {
+            let runs = judgement.runs.join(", ");
+            format!("    {} ({runs}): {}", judgement.machine, judgement.verdict.words())
+        }));
+        lines.extend(sentence.reason().map(|why| format!("    n/a: {why}")));
+    }
+    lines.push(counts(sentences));
+    lines
+}
+
+/// `122 sentences · shapes: 17 hold, 13 fail … · sizes: …`: of each sentence and machine.
+fn counts(sentences: &[Sentence]) -> String {
+    let mut words = vec![crate::case::units::number_of(sentences.len(), "sentence")];
+    for part in ["shape", "size"] {
+        let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+        let own = sentences.iter().flat_map(Sentence::outcomes).filter(|(name, _)| *name == part);
+        own.for_each(|(_, outcome)| *found.entry(outcome.word()).or_default() += 1);
+        let count = |word: &str| found.get(word).copied().unwrap_or_default();
+        words.push(format!(
+            "{part}s on machines: {} hold, {} fail, {} cannot be told, {} n/a",
+            count("holds"),
+            count("fails"),
+            count("cannot tell"),
+            count("n/a")
+        ));
+    }
+    let without = sentences.iter().filter(|sentence| sentence.judgements.is_empty()).count();
+    words.push(format!("{without} not measured"));
+    words.join(" · ")
+}
