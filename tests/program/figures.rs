@@ -49,7 +49,10 @@ fn radars_of_the_committed_runs() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let svg = fs::read_to_string(out).expect("the picture");
     assert!(svg.contains("NVIDIA H200") && svg.contains("2026-11-21 00:46:27"));
-    assert!(svg.contains("median of the rounds") && !svg.contains("bars:"), "a radar has none");
+    assert!(
+        svg.contains("Points: fastest sample of all rounds") && !svg.contains("bars:"),
+        "a radar has none"
+    );
     let table = fs::read_to_string(folder.path().join("fig07.csv")).expect("the table");
     let of = |platform: &str| table.lines().filter(|line| line.contains(platform)).collect::<Vec<_>>();
     assert_eq!(of("NVIDIA H200").len(), 29);
