@@ -66,7 +66,7 @@ impl<W: Write> Server<W> {
         self.watch.begin();
         stage(&mut self.output, case, turn.round, Stage::Generate)?;
         let profile = self.profiles.of(case).ok();
-        let (chosen, method) = chosen(case, profile, model::find(model::DEFAULT_MODEL))?;
+        let (chosen, method) = chosen(case, profile, model::find(model::chooser(case)))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {
             self.executors[host].wait_for_own_work()?;

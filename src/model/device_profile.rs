@@ -143,6 +143,11 @@ impl Forecast {
     }
 }
 
+/// The name of the model that chooses the method of a case that leaves it open.
+pub fn chooser(case: &Case) -> &str {
+    case.params.text("method.auto.model").unwrap_or(DEFAULT_MODEL)
+}
+
 /// A prediction, with the parameters chosen for it.
 type Outcome = Result<(Option<Params>, Prediction), String>;
 
@@ -168,8 +173,8 @@ fn chosen(model: &dyn Model, profile: &Result<&&Profile, String>, case: &Case) -
     if primitives::method_candidates(case).is_empty() {
         return None;
     }
-    if model.name() != DEFAULT_MODEL {
-        return Some(Err(format!("{DEFAULT_MODEL} chooses the method")));
+    if model.name() != chooser(case) {
+        return Some(Err(format!("{} chooses the method", chooser(case))));
     }
     let choice = |profile: &&&Profile| choose(case, profile, model);
     match profile.as_ref().map_err(String::clone).and_then(choice) {

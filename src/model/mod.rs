@@ -17,7 +17,7 @@ mod tests;
 pub use curve::Curve;
 #[cfg(test)]
 pub(crate) use device_profile::tests::profile as held_fixture;
-pub use device_profile::{DEFAULT_MODEL, DeviceProfile, Forecast, Profiles};
+pub use device_profile::{DEFAULT_MODEL, DeviceProfile, Forecast, Profiles, chooser};
 pub use profile::{Cache, Device, He2007, Made, Moves, Profile, Random, Rates, SCHEMA, Start, Strided};
 
 use crate::case::gpus::Gpus;

@@ -2,7 +2,9 @@
 
 use super::error::{Mistake, Place};
 use super::node::{Content, Node, only};
-use crate::case::chart::{Bars, Ceiling, Chart, ChartScale, Experiment, Published, Quantity, Scale};
+use crate::case::chart::{
+    Bars, Ceiling, Chart, ChartScale, Experiment, Published, Quantity, Scale, Statistic,
+};
 use crate::case::{MODELS, Value, peers};
 
 /// Name of a parameter in the chart.
@@ -18,6 +20,7 @@ pub(crate) struct ChartDraft {
     pub place: Place,
     pub x: Name,
     pub y: Quantity,
+    pub statistic: Statistic,
     pub lines: Vec<Name>,
     pub panels: Vec<Name>,
     pub best_of: Vec<Name>,
@@ -43,9 +46,10 @@ pub(crate) struct ScaleDraft {
 
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "x",
     "y",
+    "statistic",
     "lines",
     "panels",
     "best-of",
@@ -60,14 +64,18 @@ const KEYS: [&str; 12] = [
 /// The word for no model.
 pub(super) const NO_MODEL: &str = "none";
 /// Quantities of the y axis.
-pub(super) const QUANTITIES: [(&str, Quantity); 6] = [
+pub(super) const QUANTITIES: [(&str, Quantity); 7] = [
     ("bandwidth", Quantity::Bandwidth),
     ("system-bandwidth", Quantity::SystemBandwidth),
     ("time", Quantity::Time),
     ("time-with-transfer", Quantity::TimeWithTransfer),
     ("throughput", Quantity::Throughput),
     ("flops", Quantity::Flops),
+    ("flops-with-transfer", Quantity::FlopsWithTransfer),
 ];
+/// The times that points may stand for.
+pub(super) const STATISTICS: [(&str, Statistic); 2] =
+    [("median", Statistic::Median), ("fastest", Statistic::Fastest)];
 /// Scales of an axis of numbers.
 pub(super) const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
 /// Ceilings that may be drawn over the points.
@@ -91,6 +99,7 @@ impl ChartDraft {
             place: node.place,
             x: name(x, "chart.x")?,
             y: Quantity::Bandwidth,
+            statistic: Statistic::default(),
             lines: Vec::new(),
             panels: Vec::new(),
             best_of: Vec::new(),
@@ -113,6 +122,7 @@ impl ChartDraft {
         match key {
             "x" => self.x = name(node, "chart.x")?,
             "y" => self.y = quantity(node)?,
+            "statistic" => self.statistic = one_of(node, "chart.statistic", STATISTICS)?,
             "lines" => self.lines = names(node, "chart.lines")?,
             "panels" => self.panels = names(node, "chart.panels")?,
             "best-of" => self.best_of = names(node, "chart.best-of")?,
@@ -132,6 +142,11 @@ impl ChartDraft {
         Ok(())
     }
 
+    /// The word for y.
+    pub fn word_of_y(&self) -> String {
+        word_of(&QUANTITIES, self.y)
+    }
+
     /// The keys of a chart.
     pub fn keys() -> [&'static str; KEYS.len()] {
         KEYS
@@ -140,8 +155,21 @@ impl ChartDraft {
 
 /// The chart of an experiment as a line of a recipe, with the short names of the axes.
 pub fn chart_line(experiment: &Experiment) -> String {
-    let Chart { x, y, lines, panels, best_of, scale, relative_to, ratio, ceiling, models, bars, overlay } =
-        &experiment.chart;
+    let Chart {
+        x,
+        y,
+        statistic,
+        lines,
+        panels,
+        best_of,
+        scale,
+        relative_to,
+        ratio,
+        ceiling,
+        models,
+        bars,
+        overlay,
+    } = &experiment.chart;
     let axis = |key: &String| experiment.axes.iter().find(|axis| axis.key == *key);
     let short = |key: &String| axis(key).map_or(key.as_str(), |axis| axis.name.as_str()).to_owned();
     let list = |names: Vec<String>| {
@@ -160,6 +188,7 @@ pub fn chart_line(experiment: &Experiment) -> String {
     let values = [
         Some(short(x)),
         Some(word_of(&QUANTITIES, *y)),
+        Some(*statistic).filter(|statistic| !statistic.is_default()).map(|one| word_of(&STATISTICS, one)),
         keys(lines),
         keys(panels),
         keys(best_of),
@@ -168,7 +197,7 @@ pub fn chart_line(experiment: &Experiment) -> String {
         relative_to.as_ref().filter(|_| *ratio).map(baseline),
         ceiling.map(|ceiling| word_of(&CEILINGS, ceiling)),
         // Of transfers none are predicted: that need not be said.
-        models.as_ref().filter(|_| *y != Quantity::TimeWithTransfer).map(model),
+        models.as_ref().filter(|_| !y.with_transfer()).map(model),
         bars.map(|bars| word_of(&Bars::WORDS, bars)),
         overlay.as_ref().map(beside),
     ];
@@ -195,6 +224,11 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
     match key {
         "x" => ("a parameter's name".to_owned(), "", "the parameter on the x axis"),
         "y" => (QUANTITIES.map(|(word, _)| word).join(", "), QUANTITIES[0].0, "what is drawn"),
+        "statistic" => (
+            STATISTICS.map(|(word, _)| word).join(", "),
+            STATISTICS[0].0,
+            "the time of each case from which y follows: the median of the rounds' medians, or the fastest sample",
+        ),
         "lines" => (names, "", "parameters whose values distinguish the lines"),
         "panels" => (names, "", "parameters whose values distinguish the panels"),
         "best-of" => (

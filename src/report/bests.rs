@@ -5,7 +5,7 @@ use super::quantities;
 use super::series::Doubt;
 use super::table::{Column, NO_UNIT, OWN_UNIT, Table};
 use crate::case::units;
-use crate::recipe::plan::{Axis, Experiment, Quantity};
+use crate::recipe::plan::{Axis, Experiment, Statistic};
 use crate::run::Record;
 
 /// The best of the cases that agree in everything but what is compared.
@@ -26,7 +26,7 @@ pub fn of<'a>(experiment: &Experiment, number: usize, records: &'a [Record]) -> 
     let own = records.iter().filter(|record| record.case.experiment == number && record.stands());
     let mut groups: Vec<(String, Vec<(f64, &Record)>)> = Vec::new();
     for record in own {
-        let Some(value) = record.quantity(y).filter(|value| *value > 0.0) else { continue };
+        let Some(value) = record.drawn(&experiment.chart).filter(|value| *value > 0.0) else { continue };
         let agree = others.label(&record.case);
         match groups.iter_mut().find(|(known, _)| *known == agree) {
             Some((_, members)) => members.push((value, record)),
@@ -55,16 +55,19 @@ fn compared(experiment: &Experiment) -> (Experiment, Experiment) {
 }
 
 /// The table for people. The last column holds what speaks against the figure.
-pub fn table<'a>(experiment: &Experiment, bests: &'a [Best<'a>]) -> Table<'a, &'a Best<'a>> {
+pub fn table<'a>(experiment: &'a Experiment, bests: &'a [Best<'a>]) -> Table<'a, &'a Best<'a>> {
     let y = experiment.chart.y;
-    let name = match y {
-        Quantity::Time | Quantity::TimeWithTransfer => "median",
-        _ => "rate",
+    let name = match (y.is_time(), experiment.chart.statistic) {
+        (true, Statistic::Median) => "median",
+        (true, Statistic::Fastest) => "fastest",
+        (false, _) => "rate",
     };
     let columns = [
         Column::new("for", NO_UNIT, |best: &&Best| best.agree.clone()),
         Column::new("best", NO_UNIT, |best: &&Best| best.best.clone()),
-        Column::new(name, OWN_UNIT, move |best: &&Best| quantities::of(best.record, y)),
+        Column::new(name, OWN_UNIT, move |best: &&Best| {
+            Some(quantities::value(y, best.record.drawn(&experiment.chart)?))
+        }),
         Column::new("next best", NO_UNIT, |best: &&Best| {
             format!("{} ({})", best.next.0, units::fmt_change(best.next.1))
         }),
@@ -77,7 +80,7 @@ pub fn table<'a>(experiment: &Experiment, bests: &'a [Best<'a>]) -> Table<'a, &'
 mod tests {
     use super::*;
     use crate::case::Value;
-    use crate::recipe::plan::Scale;
+    use crate::recipe::plan::{Quantity, Scale};
     use crate::report::series::tests::{axis, passes, text, without_result};
     use crate::run::Status;
 

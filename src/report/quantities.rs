@@ -16,7 +16,7 @@ pub fn value(quantity: Quantity, value: f64) -> String {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
         Quantity::Time | Quantity::TimeWithTransfer => units::fmt_seconds(value),
         Quantity::Throughput => units::fmt_throughput(value),
-        Quantity::Flops => units::fmt_flops(value),
+        Quantity::Flops | Quantity::FlopsWithTransfer => units::fmt_flops(value),
     }
 }
 
@@ -28,7 +28,7 @@ pub fn of(record: &Record, quantity: Quantity) -> Option<String> {
 /// The rate that stands beside the median time of a case: the effective bandwidth, unless the chart's y axis is another.
 pub fn rate(y: Quantity) -> Quantity {
     match y {
-        Quantity::Throughput | Quantity::Flops => y,
+        Quantity::Throughput | Quantity::Flops | Quantity::FlopsWithTransfer => y,
         _ => Quantity::Bandwidth,
     }
 }
@@ -38,7 +38,7 @@ pub fn column_unit(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
         Quantity::Throughput => ELEMENTS,
-        Quantity::Flops => FLOPS,
+        Quantity::Flops | Quantity::FlopsWithTransfer => FLOPS,
         Quantity::Time | Quantity::TimeWithTransfer => "",
     }
 }

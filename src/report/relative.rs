@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::case::peers::of_backend;
 use crate::case::{Case, Value};
-use crate::recipe::plan::{Chart, Quantity};
+use crate::recipe::plan::Chart;
 use crate::run::Record;
 
 /// The key of our methods.
@@ -14,9 +14,8 @@ const METHOD: &str = "method";
 pub struct Baseline<'a> {
     key: &'a str,
     value: &'a Value,
-    /// Parameters of which the baseline is the best, like the points.
-    best_of: &'a [String],
-    y: Quantity,
+    /// Its y is that of the baseline, which is the best of as many parameters as the points.
+    chart: &'a Chart,
     /// Baseline records, by a key of everything that a case shares with its baseline. There are several of a best.
     records: HashMap<String, Vec<&'a Record>>,
 }
@@ -26,8 +25,7 @@ impl<'a> Baseline<'a> {
     pub fn new(chart: &'a Chart, experiment: usize, records: &'a [Record]) -> Option<Baseline<'a>> {
         let (key, value) = chart.relative_to.as_ref()?;
         let is_baseline = |r: &&Record| r.case.experiment == experiment && is(&r.case, key, value);
-        let mut baseline =
-            Baseline { key, value, best_of: &chart.best_of, y: chart.y, records: HashMap::new() };
+        let mut baseline = Baseline { key, value, chart, records: HashMap::new() };
         for record in records.iter().filter(is_baseline) {
             baseline.records.entry(baseline.shared(&record.case)).or_default().push(record);
         }
@@ -39,16 +37,16 @@ impl<'a> Baseline<'a> {
         is(case, self.key, self.value)
     }
 
-    /// The quantity of the case's baseline at its median.
+    /// What the chart draws of the case's baseline.
     pub fn quantity(&self, case: &Case) -> Option<f64> {
-        self.best(case, |record| record.quantity(self.y))
+        self.best(case, |record| record.drawn(self.chart))
     }
 
     /// The best of the values that `of` finds in the case's baselines; positive.
     pub fn best(&self, case: &Case, of: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
         let values = self.records.get(&self.shared(case))?.iter().filter_map(|record| of(record));
         let values = values.filter(|v| v.is_finite() && *v > 0.0);
-        values.reduce(if self.y.is_time() { f64::min } else { f64::max })
+        values.reduce(if self.chart.y.is_time() { f64::min } else { f64::max })
     }
 
     /// Everything that determines a case, without the key and the parameters below it (a method's own parameters
@@ -59,7 +57,7 @@ impl<'a> Baseline<'a> {
             k.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         let others = case.params.0.iter().filter(|(k, _)| !below(k, self.key));
-        let others = others.filter(|(k, _)| !self.best_of.iter().any(|key| below(k, key)));
+        let others = others.filter(|(k, _)| !self.chart.best_of.iter().any(|key| below(k, key)));
         let others = others.filter(|(k, _)| !(peer && below(k, METHOD)));
         let words: Vec<String> = others.map(|(k, v)| format!("{k}={v}")).collect();
         format!("{} {} {}", case.primitive, case.seed, words.join(";"))

@@ -84,7 +84,7 @@ pub struct YAxis {
     /// The baseline in words, if y is the change against it in per cent, or in another unit the ratio to it.
     pub relative_to: Option<String>,
     pub unit: Unit,
-    /// `passes`: the parameters of which the chart shows the best.
+    /// `passes`: the parameters of which the chart shows the best; `samples` where it shows the fastest of these.
     pub best_of: Option<String>,
     /// Title of the axis, if the quantity does not determine it.
     pub named: Option<String>,
@@ -102,6 +102,7 @@ impl YAxis {
             Quantity::TimeWithTransfer => ("Time of one execution, with transfers", ""),
             Quantity::Throughput => ("Throughput", " (elements/s)"),
             Quantity::Flops => ("Floating-point operations", " (FLOPS)"),
+            Quantity::FlopsWithTransfer => ("Floating-point operations, with transfers", " (FLOPS)"),
         };
         match (&self.named, &self.relative_to) {
             (Some(named), _) => named.clone(),
@@ -135,7 +136,7 @@ impl YAxis {
             Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
             Quantity::Time | Quantity::TimeWithTransfer => "time",
             Quantity::Throughput => "elements/s",
-            Quantity::Flops => "FLOPS",
+            Quantity::Flops | Quantity::FlopsWithTransfer => "FLOPS",
         };
         self.best(word)
     }
@@ -216,7 +217,7 @@ pub struct Reference {
 /// The measured values of one case, in the unit of the y axis. All numbers are finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredValue {
-    /// The value at the median time.
+    /// The value at the median time, or at the chart's other statistic.
     pub y: f64,
     /// The smaller of the values at the shortest and the longest time.
     pub y_min: f64,

@@ -6,7 +6,7 @@ use crate::case::{Case, Transfer, Value, Verdict, Work};
 use crate::engine::protocol::RoundResult;
 use crate::model::{Forecast, Prediction, accuracy};
 use crate::primitives;
-use crate::recipe::plan::Quantity;
+use crate::recipe::plan::{Chart, Quantity};
 use crate::stats::noise::Flag;
 use crate::stats::{self, Spent, Statistics, Stop};
 
@@ -171,13 +171,21 @@ impl Record {
             Quantity::Time => seconds,
             Quantity::TimeWithTransfer => seconds + self.transfer_seconds()?,
             Quantity::Throughput => work.elements as f64 / seconds,
-            Quantity::Flops => (self.flops_per_element()? * work.elements) as f64 / seconds,
+            Quantity::Flops | Quantity::FlopsWithTransfer => {
+                let transfers = if quantity.with_transfer() { self.transfer_seconds()? } else { 0.0 };
+                (self.flops_per_element()? * work.elements) as f64 / (seconds + transfers)
+            }
         })
     }
 
     /// The quantity at the median time; `None` for a case without a valid result.
     pub fn quantity(&self, quantity: Quantity) -> Option<f64> {
         self.quantity_at(quantity, self.statistics.as_ref()?.median)
+    }
+
+    /// What a chart draws of the case; `None` for a case without a valid result.
+    pub fn drawn(&self, chart: &Chart) -> Option<f64> {
+        self.quantity_at(chart.y, chart.statistic.of(self.statistics.as_ref()?))
     }
 
     /// A model's forecast of the case.

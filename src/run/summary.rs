@@ -193,7 +193,7 @@ fn results(experiments: &[Experiment], records: &[Record]) -> Vec<Outcome> {
         let (at, backend) = (record.case.experiment, record.case.backend());
         let Some(experiment) = experiments.get(at) else { continue };
         let quantity = experiment.chart.y;
-        let Some(value) = record.quantity(quantity).filter(|value| value.is_finite()) else { continue };
+        let Some(value) = record.drawn(&experiment.chart).filter(|value| value.is_finite()) else { continue };
         match all.iter().position(|(of, outcome)| *of == at && outcome.backend == backend) {
             Some(known) => {
                 let (_, outcome) = &mut all[known];

@@ -168,6 +168,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
                 y: Quantity::Bandwidth,
                 lines: Vec::new(),
                 panels: Vec::new(),
+                statistic: Default::default(),
                 best_of: Vec::new(),
                 scale: Default::default(),
                 relative_to: None,

@@ -89,7 +89,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "tupels",
         "1Mi",
-        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.limit, measure.max-time, measure.order, measure.cache, measure.transfer, measure.second-look, measure.certify, measure.snapshots, chart.x, chart.y, chart.lines, chart.panels, chart.best-of, chart.scale, chart.relative-to, chart.ratio-to, chart.ceiling, chart.model, chart.bars, chart.overlay (did you mean `tuples`?)",
+        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.limit, measure.max-time, measure.order, measure.cache, measure.transfer, measure.second-look, measure.certify, measure.snapshots, chart.x, chart.y, chart.statistic, chart.lines, chart.panels, chart.best-of, chart.scale, chart.relative-to, chart.ratio-to, chart.ceiling, chart.model, chart.bars, chart.overlay (did you mean `tuples`?)",
     ),
     (
         "tuples",
@@ -124,7 +124,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "measure.max-round",
         "9",
-        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.limit, measure.max-time, measure.order, measure.cache, measure.transfer, measure.second-look, measure.certify, measure.snapshots, chart.x, chart.y, chart.lines, chart.panels, chart.best-of, chart.scale, chart.relative-to, chart.ratio-to, chart.ceiling, chart.model, chart.bars, chart.overlay (did you mean `measure.max-rounds`?)",
+        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.limit, measure.max-time, measure.order, measure.cache, measure.transfer, measure.second-look, measure.certify, measure.snapshots, chart.x, chart.y, chart.statistic, chart.lines, chart.panels, chart.best-of, chart.scale, chart.relative-to, chart.ratio-to, chart.ceiling, chart.model, chart.bars, chart.overlay (did you mean `measure.max-rounds`?)",
     ),
     (
         "measure",
@@ -139,7 +139,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "title",
         "T",
-        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.limit, measure.max-time, measure.order, measure.cache, measure.transfer, measure.second-look, measure.certify, measure.snapshots, chart.x, chart.y, chart.lines, chart.panels, chart.best-of, chart.scale, chart.relative-to, chart.ratio-to, chart.ceiling, chart.model, chart.bars, chart.overlay",
+        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.limit, measure.max-time, measure.order, measure.cache, measure.transfer, measure.second-look, measure.certify, measure.snapshots, chart.x, chart.y, chart.statistic, chart.lines, chart.panels, chart.best-of, chart.scale, chart.relative-to, chart.ratio-to, chart.ceiling, chart.model, chart.bars, chart.overlay",
     ),
 ];
 

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Case, Measure, Params, Value, units};
+use crate::stats::Statistics;
 
 /// Scale of a swept axis on a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,12 +54,50 @@ pub enum Quantity {
     Throughput,
     /// Floating-point operations per second, of a primitive that counts them.
     Flops,
+    /// Floating-point operations over the time of one execution and of moving its inputs and results.
+    FlopsWithTransfer,
 }
 
 impl Quantity {
     /// True if the smaller of two values is the better one.
     pub fn is_time(self) -> bool {
         matches!(self, Quantity::Time | Quantity::TimeWithTransfer)
+    }
+
+    /// True if the time of transfers counts, which must be measured and which no model predicts.
+    pub fn with_transfer(self) -> bool {
+        matches!(self, Quantity::TimeWithTransfer | Quantity::FlopsWithTransfer)
+    }
+
+    /// True if only primitives that count floating-point operations have it.
+    pub fn counts_flops(self) -> bool {
+        matches!(self, Quantity::Flops | Quantity::FlopsWithTransfer)
+    }
+}
+
+/// The time of a case that a chart's points stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// The median of the rounds' medians.
+    #[default]
+    Median,
+    /// The fastest sample of all rounds (lavin2020 §4: the fastest of 10 runs).
+    Fastest,
+}
+
+impl Statistic {
+    /// This statistic of a case's samples, seconds.
+    pub fn of(self, statistics: &Statistics) -> f64 {
+        match self {
+            Statistic::Median => statistics.median,
+            Statistic::Fastest => statistics.min,
+        }
+    }
+
+    /// True if the recipe says nothing.
+    pub fn is_default(&self) -> bool {
+        *self == Statistic::default()
     }
 }
 
@@ -79,7 +118,9 @@ impl Ceiling {
         match y {
             Quantity::Bandwidth | Quantity::SystemBandwidth => true,
             Quantity::Throughput => self == Ceiling::SpeedOfLight,
-            Quantity::Time | Quantity::TimeWithTransfer | Quantity::Flops => false,
+            Quantity::Time | Quantity::TimeWithTransfer | Quantity::Flops | Quantity::FlopsWithTransfer => {
+                false
+            }
         }
     }
 }
@@ -129,6 +170,9 @@ pub struct Chart {
     pub x: String,
     /// Quantity on y.
     pub y: Quantity,
+    /// The time of each case from which y follows.
+    #[serde(default, skip_serializing_if = "Statistic::is_default")]
+    pub statistic: Statistic,
     /// Keys of the swept parameters that split the cases into lines: one line per combination of values.
     pub lines: Vec<String>,
     /// Keys of the swept parameters that split the cases into panels: one panel per combination of values.

@@ -70,7 +70,8 @@ pub fn auto_candidates<'a>(
         return Vec::new();
     }
     let with = |(method, numbers): (&str, Vec<(&str, u64)>)| {
-        let params = params.clone().with("method", Value::Text(method.to_owned()));
+        let mut params = params.clone().with("method", Value::Text(method.to_owned()));
+        params.0.retain(|key, _| !key.starts_with("method.auto."));
         let full = |key: &str| format!("method.{method}.{key}");
         numbers.into_iter().fold(params, |params, (key, value)| params.with(&full(key), Value::Int(value)))
     };

@@ -15,6 +15,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
             y: Quantity::Bandwidth,
             lines: Vec::new(),
             panels: Vec::new(),
+            statistic: Default::default(),
             best_of: Vec::new(),
             scale: Default::default(),
             relative_to: None,

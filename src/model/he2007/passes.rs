@@ -2,7 +2,8 @@
 //!
 //! Eqs. 9 and 10 are Eq. 11 with one pass: scanned bytes over B_seq plus randomly accessed bytes over B_rand,
 //! in which n, the blocks k and the partitions p are those of a chunk. A pass is charged for full scans: Eq.
-//! 11 has all of R_in and L once per pass, even if the method skips the tuples of the other chunks.
+//! 11 has all of R_in and L once per pass, even if the method skips the tuples of the other chunks. With one
+//! partition and with sequential locations, too: a chunk is then a stretch of R_in, which the paper does not use.
 
 use super::{Together, random_misses, warp_misses};
 use crate::case::work::Order;
@@ -53,8 +54,10 @@ fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Re
     }
     let scanned = |bytes: u64| Ok(Parts { sequential: bytes as f64 / device.b_seq, ..Parts::default() });
     match &a.order {
-        Order::Sequential => scanned(a.bytes()),
-        Order::Strided { .. } => scanned(a.element * scan_length(pass).ok_or(strides())?),
+        Order::Sequential if !in_step(pass, a) => scanned(a.bytes()),
+        Order::Sequential | Order::Strided { .. } => {
+            scanned(a.element * scan_length(pass).ok_or(strides())?)
+        }
         Order::Random | Order::Given => Ok(at_random(device, a, hit_rate(device, together, a, None))),
         Order::Chunks { chunks } => {
             // Case I on each chunk.
@@ -76,6 +79,13 @@ fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Re
 
 fn strides() -> String {
     "he2007 covers strides only beside a scan of locations, as in a pass; sector covers others".to_owned()
+}
+
+/// Whether this is the array that a pass walks through in step with the locations, moving tuples from or to another
+/// array at them: the last of the two that it names.
+fn in_step(pass: &Pass, access: &Access) -> bool {
+    let mut moved = pass.accesses.iter().filter(|a| a.concurrency == Concurrency::Indexed);
+    matches!((moved.next(), moved.next_back()), (Some(_), Some(last)) if std::ptr::eq(last, access))
 }
 
 /// Accesses of the pass's longest scan: |L|, scanned beside R_in.

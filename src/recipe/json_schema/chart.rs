@@ -10,8 +10,8 @@ use crate::case::schema::Kind;
 use crate::case::{BACKENDS, MODELS};
 use crate::primitives::Primitive;
 use crate::recipe::ParamSlot;
-use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES, SCALES};
-use crate::recipe::plan::{Bars, Ceiling, Quantity};
+use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES, SCALES, STATISTICS};
+use crate::recipe::plan::{Bars, Ceiling, Quantity, Statistic};
 use crate::recipe::published;
 
 /// Schema of the chart for experiments of these primitives, stored as `name` in the definitions.
@@ -32,6 +32,7 @@ pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut
         "properties": {
             "x": described(axis, "the parameter on the x axis"),
             "y": described(json!({ "anyOf": quantities, "default": QUANTITIES[0].0 }), "what is drawn"),
+            "statistic": described(statistic(), "the time of each case from which y follows"),
             "lines": described(axes.clone(), "parameters whose values distinguish the lines"),
             "panels": described(axes.clone(), "parameters whose values distinguish the panels"),
             "best-of": described(axes,
@@ -77,6 +78,15 @@ fn scale() -> Json {
     })
 }
 
+fn statistic() -> Json {
+    let meaning = |statistic: Statistic| match statistic {
+        Statistic::Median => "the median of the rounds' medians",
+        Statistic::Fastest => "the fastest sample of all rounds",
+    };
+    let known = STATISTICS.map(|(word, statistic)| described(json!({ "const": word }), meaning(statistic)));
+    json!({ "anyOf": known, "default": STATISTICS[0].0 })
+}
+
 fn bars() -> Json {
     let meaning = |bars: Bars| match bars {
         Bars::Percentiles => "from the 5th to the 95th percentile of the samples",
@@ -113,6 +123,9 @@ fn meaning(quantity: Quantity) -> &'static str {
         }
         Quantity::Throughput => "elements per second",
         Quantity::Flops => "floating-point operations per second, of primitives that count them",
+        Quantity::FlopsWithTransfer => {
+            "floating-point operations over the time of one execution and of its transfers; needs measure.transfer"
+        }
     }
 }
 

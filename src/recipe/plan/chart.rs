@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::catalog::{Catalog, Entry};
 use super::maps::Choices;
 use super::value_text;
-use super::{Ceiling, Chart, ChartScale, Published, Quantity, Scale};
+use super::{Ceiling, Chart, ChartScale, Published, Scale};
 use crate::case::BACKENDS;
 use crate::case::Value;
 use crate::case::peers::of_backend;
@@ -50,6 +50,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<(Chart, Choices)
     let mut chart = Chart {
         x,
         y: written.y,
+        statistic: written.statistic,
         lines,
         panels,
         best_of,
@@ -212,14 +213,15 @@ fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
 
 /// Refuses operations of a primitive that counts none.
 fn counted(draft: &Draft) -> Result<(), Mistake> {
-    if draft.chart.y != Quantity::Flops || draft.primitive.flops_per_element().is_some() {
+    if !draft.chart.y.counts_flops() || draft.primitive.flops_per_element().is_some() {
         return Ok(());
     }
     let all = primitives::registry().iter().filter(|primitive| primitive.flops_per_element().is_some());
     let names: Vec<&str> = all.map(|primitive| primitive.name()).collect();
     let message = format!(
-        "{} counts no floating-point operations; y: flops is for {}",
+        "{} counts no floating-point operations; y: {} is for {}",
         draft.primitive.name(),
+        draft.chart.word_of_y(),
         names.join(", ")
     );
     Err(Mistake::invalid(draft.chart.place, "chart.y", message))
@@ -230,15 +232,16 @@ fn models(draft: &Draft) -> Result<Option<Vec<String>>, Mistake> {
     let written = &draft.chart;
     let invalid = |at: &str, message: &str| Err(Mistake::invalid(written.place, at, message.to_owned()));
     let models = written.models.as_ref();
-    match written.y {
-        Quantity::TimeWithTransfer if draft.measure.transfer.is_none() => {
-            invalid("chart.y", "time-with-transfer needs measure.transfer: pinned or pageable")
+    let y = written.word_of_y();
+    match written.y.with_transfer() {
+        true if draft.measure.transfer.is_none() => {
+            invalid("chart.y", &format!("{y} needs measure.transfer: pinned or pageable"))
         }
-        Quantity::TimeWithTransfer if models.is_some_and(|models| !models.is_empty()) => {
-            invalid("chart.model", "models predict no transfers; accepted with y: time-with-transfer: none")
+        true if models.is_some_and(|models| !models.is_empty()) => {
+            invalid("chart.model", &format!("models predict no transfers; accepted with y: {y}: none"))
         }
-        Quantity::TimeWithTransfer => Ok(Some(Vec::new())),
-        _ => Ok(written.models.clone()),
+        true => Ok(Some(Vec::new())),
+        false => Ok(written.models.clone()),
     }
 }
 
@@ -336,6 +339,14 @@ mod tests {
         assert_eq!(measured.experiments[0].chart.models, Some(Vec::new()));
         let refusal = plan(&chart("")).expect_err("transfers are not measured");
         assert!(refusal.contains("measure.transfer"), "{refusal}");
+        let counted = "cg: {class: [S, W]}\nbackend: cuda\nchart: {x: class, y: flops-with-transfer}\n";
+        let of = |text: &str| {
+            let recipe = recipe::parse("a.yaml", text).expect("a recipe");
+            resolve(&recipe, &Overrides::default()).map_err(|error| error.to_string())
+        };
+        let refusal = of(counted).expect_err("transfers are not measured");
+        assert!(refusal.contains("flops-with-transfer needs measure.transfer"), "{refusal}");
+        assert!(of(&format!("{counted}measure: {{transfer: pinned}}\n")).is_ok());
         let predicted = format!("{}\nmeasure: {{transfer: pinned}}", chart(", model: sector"));
         let refusal = plan(&predicted).expect_err("no model predicts them");
         assert!(refusal.contains("models predict no transfers"), "{refusal}");

@@ -23,7 +23,7 @@ use crate::primitives;
 use indices::is_whereabouts;
 
 pub use crate::case::chart::{
-    Axis, Bars, Ceiling, Chart, ChartScale, Experiment, Paper, Published, Quantity, Scale, leads,
+    Axis, Bars, Ceiling, Chart, ChartScale, Experiment, Paper, Published, Quantity, Scale, Statistic, leads,
 };
 pub use case_filter::called;
 pub use catalog::scale_of;

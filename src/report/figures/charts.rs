@@ -193,8 +193,9 @@ fn records_of<'a>(
     if let Some(at) = plan.experiments.iter().position(same) {
         let own = records.iter().filter(|record| record.case.experiment == at).collect();
         let own_chart = &plan.experiments[at].chart;
-        // A run may be older than what its recipe draws beside the points.
-        let chart = Chart { overlay: wanted.chart.overlay.clone(), ..own_chart.clone() };
+        // A run may be older than what its recipe draws, of the points and beside them.
+        let Chart { overlay, statistic, .. } = wanted.chart.clone();
+        let chart = Chart { overlay, statistic, ..own_chart.clone() };
         return (Experiment { chart, ..plan.experiments[at].clone() }, own);
     }
     let mut seen = HashSet::new();

@@ -3,14 +3,12 @@
 
 use std::borrow::Cow;
 
-use super::lookup::{Found, Missing, Subject, Value as Bandwidth};
+use super::lookup::{FEW_USES, Found, Missing, Subject, Value as Bandwidth, uses};
 use super::platform::Platform;
-use crate::case::Value;
 use crate::case::units::number_of;
 use crate::report::cell::Cell;
 use crate::report::series::NoteKind;
 use crate::report::table::{Column, NO_UNIT, Table};
-use crate::run::Record;
 
 /// A point of a figure, or the reason why it is missing.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +34,7 @@ pub struct Mark {
     pub uses: Option<u64>,
 }
 
-/// A value at the median, and at the slowest and the fastest sample.
+/// A value at the fastest sample, and at the slowest and the fastest one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     pub y: f64,
@@ -128,27 +126,22 @@ pub fn notes(marks: &[Mark]) -> Vec<String> {
     };
     let others: usize = marks.iter().map(|mark| mark.others).sum();
     let others = (others > 0).then(|| {
-        format!("Not drawn: {others} more results of the same patterns, with other lengths, sizes or methods")
+        format!("Not drawn: {others} more results of the same patterns, with other lengths, sizes, caches or methods")
     });
     groups.iter().map(line).chain(others).chain(few_uses(marks)).collect()
 }
 
-/// The number of uses: the pattern's `count`, from the record's annotations.
-fn uses(record: &Record) -> Option<u64> {
-    let count = record.annotations.iter().find(|(name, _)| *name == "pattern-count");
-    count.and_then(|(_, value)| if let Value::Int(uses) = value { Some(*uses) } else { None })
-}
-
 /// A note on patterns with so few uses that their times include more than memory accesses.
 fn few_uses(marks: &[Mark]) -> Option<String> {
-    const FEW: u64 = 10_000;
     let mut few: Vec<String> = Vec::new();
-    for mark in marks.iter().filter(|mark| mark.y.is_ok() && mark.uses.is_some_and(|uses| uses < FEW)) {
+    for mark in marks.iter().filter(|mark| mark.y.is_ok() && mark.uses.is_some_and(|uses| uses < FEW_USES)) {
         if !few.contains(&mark.pattern) {
             few.push(mark.pattern.clone());
         }
     }
-    let why = format!("Under {FEW} repetitions: launch overhead and latency are included");
+    let why = format!(
+        "Under {FEW_USES} repetitions, of cold caches where a run has these: launch overhead and latency are included"
+    );
     (!few.is_empty()).then(|| format!("{why}{}", listed(&few)))
 }
 

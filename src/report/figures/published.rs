@@ -37,6 +37,7 @@ impl Row {
 struct System {
     platform: String,
     stream_mb_s: f64,
+    threads: Option<u32>,
 }
 
 /// Table 4's platforms, and its printed correlations.
@@ -48,6 +49,12 @@ pub fn table_4() -> Result<(Vec<Row>, Vec<Row>)> {
 pub fn table_3(platform: &str) -> Result<Option<f64>> {
     let found = rows::<System>(TABLE_3)?.into_iter().find(|system| system.platform == platform);
     Ok(found.map(|system| system.stream_mb_s / 1e3))
+}
+
+/// CPUs of Table 3 with their threads.
+pub fn threads() -> Result<Vec<(String, u32)>> {
+    let threads = |system: System| Some((system.platform, system.threads?));
+    Ok(rows::<System>(TABLE_3)?.into_iter().filter_map(threads).collect())
 }
 
 fn rows<T: for<'a> Deserialize<'a>>(text: &str) -> Result<Vec<T>> {
@@ -76,6 +83,13 @@ mod tests {
         let rounded = |kind| correlations(kind).map(|r| (r * 100.0).round() / 100.0);
         assert_eq!(rounded(Kind::Cpu), [0.18, -0.05, 0.60, -0.12]);
         assert_eq!(rounded(Kind::Gpu), [1.00, 0.93, 0.93, 0.85]);
+    }
+
+    #[test]
+    fn cpus_have_threads() {
+        let found = threads().expect("readable");
+        let found: Vec<String> = found.iter().map(|(cpu, threads)| format!("{cpu} {threads}")).collect();
+        assert_eq!(found, ["KNL 272", "BDW 16", "SKX 16", "CLX 12", "TX2 112"]);
     }
 
     #[test]

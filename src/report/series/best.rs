@@ -35,7 +35,7 @@ impl BestOf {
         let best = |of: &dyn Fn(&Record) -> Option<f64>| {
             better(place.iter().filter_map(|(at, record)| Some((*at, of(record)?))), chart.y)
         };
-        let measured = best(&|record| record.quantity(chart.y).filter(|_| note::own(record).is_none()));
+        let measured = best(&|record| record.drawn(chart).filter(|_| note::own(record).is_none()));
         let of_kind = |kind: NoteKind| {
             let has = |record: &Record| note::own(record).is_some_and(|(own, _)| own == kind);
             place.iter().find(|(_, record)| has(record)).map(|(at, _)| *at)

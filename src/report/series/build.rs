@@ -17,7 +17,7 @@ use super::{
 use crate::case::peers::{self, of_backend};
 use crate::case::{Case, Value};
 use crate::model::Profiles;
-use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale, leads, scale_of};
+use crate::recipe::plan::{Bars, Chart, Experiment, Plan, Quantity, Scale, Statistic, leads, scale_of};
 use crate::report::names;
 use crate::report::relative::Baseline;
 use crate::report::scale::Spacing;
@@ -220,7 +220,7 @@ fn y_axis(experiment: &Experiment) -> YAxis {
         Quantity::Bandwidth | Quantity::SystemBandwidth => Unit::GigabytesPerSecond,
         Quantity::Time | Quantity::TimeWithTransfer => Unit::Seconds,
         Quantity::Throughput => Unit::ElementsPerSecond,
-        Quantity::Flops => Unit::OperationsPerSecond,
+        Quantity::Flops | Quantity::FlopsWithTransfer => Unit::OperationsPerSecond,
     };
     let baseline = |(key, value): &(String, Value)| match value {
         Value::Text(word) if of_backend(word).is_some() => peers::name(word).to_owned(),
@@ -232,7 +232,9 @@ fn y_axis(experiment: &Experiment) -> YAxis {
         (Some(_), false) => Unit::Percent,
         (Some(_), true) => Unit::Number,
     };
-    let best: Vec<&str> = experiment.chart.best_of.iter().map(|key| names::name(experiment, key)).collect();
+    let of_samples = (experiment.chart.statistic == Statistic::Fastest).then_some("samples");
+    let best = experiment.chart.best_of.iter().map(|key| names::name(experiment, key));
+    let best: Vec<&str> = best.chain(of_samples).collect();
     let best_of = (!best.is_empty()).then(|| best.join(" and "));
     let spacing = experiment.chart.scale.y.map(|scale| match scale {
         Scale::Log => Spacing::Log10,
@@ -418,9 +420,9 @@ impl Builder<'_> {
     fn line_label(&self, case: &Case) -> String {
         let words = self.settings(&self.experiment.chart.lines, case);
         match &self.data.y.best_of {
-            Some(of) if words.is_empty() => format!("best of {of}"),
-            None if words.is_empty() => case.backend().to_owned(),
-            _ => words.join(", "),
+            _ if !words.is_empty() => words.join(", "),
+            Some(of) if !self.experiment.chart.best_of.is_empty() => format!("best of {of}"),
+            _ => case.backend().to_owned(),
         }
     }
 
@@ -481,10 +483,10 @@ impl Builder<'_> {
     }
 
     fn measured(&mut self, case: usize, record: &Record) -> Option<MeasuredValue> {
-        let quantity = self.experiment.chart.y;
+        let (quantity, statistic) = (self.experiment.chart.y, self.experiment.chart.statistic);
         let statistics = record.statistics.as_ref()?;
         let at = |seconds| record.quantity_at(quantity, seconds);
-        let values = [at(statistics.median)?, at(statistics.min)?, at(statistics.max)?];
+        let values = [at(statistic.of(statistics))?, at(statistics.min)?, at(statistics.max)?];
         let [y, one, other] = match &self.baseline {
             None => values,
             Some(baseline) => match baseline.quantity(&record.case) {
@@ -498,7 +500,9 @@ impl Builder<'_> {
         if ![y, one, other].iter().all(|v| v.is_finite()) {
             return None;
         }
-        let ends = statistics.interval.filter(|_| self.baseline.is_none());
+        // The interval is that of the rounds' medians.
+        let medians = self.baseline.is_none() && statistic == Statistic::Median;
+        let ends = statistics.interval.filter(|_| medians);
         let ends = ends.and_then(|[low, high]| Some((at(low)?, at(high)?)));
         let interval = ends.map(|(a, b)| [a.min(b), a.max(b)]).filter(|i| i.iter().all(|v| v.is_finite()));
         let shown = bars::of_case(self.experiment.chart.bars, statistics);

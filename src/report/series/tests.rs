@@ -3,7 +3,7 @@
 use super::*;
 use crate::case::{Case, Measure, Params, Value, Verdict, Work};
 use crate::engine::protocol::{Event, Ranked, RoundResult};
-use crate::recipe::plan::{Axis, Ceiling, Chart, ChartScale, Experiment, Plan};
+use crate::recipe::plan::{Axis, Ceiling, Chart, ChartScale, Experiment, Plan, Statistic};
 use crate::run::{Record, Status};
 use crate::stats::noise::Flag;
 use crate::stats::statistics;
@@ -31,6 +31,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         y,
         lines,
         panels,
+        statistic: Default::default(),
         best_of: Vec::new(),
         scale: Default::default(),
         relative_to: None,
@@ -154,6 +155,26 @@ fn a_line_per_backend_ascending_in_x() {
     let first = lines[0].points[0].value;
     assert_eq!((first.y, first.case, first.certified), (10.0, 1, true));
     assert!((first.y_min - 1.0 / 0.12).abs() < 1e-9 && (first.y_max - 1.0 / 0.09).abs() < 1e-9);
+}
+
+/// The fastest of samples is no mean of rounds, so it has no interval; a change is against the fastest of the baseline, too.
+#[test]
+fn points_may_be_the_fastest_samples() {
+    let (mut plan, records) = passes();
+    plan.experiments[0].chart.statistic = Statistic::Fastest;
+    let data = series(&plan, 0, &records);
+    assert_eq!(data.y.title(), "Effective bandwidth (GB/s), best of samples");
+    let first = data.panels[0].lines[0].points[0].value;
+    assert!((first.y - 1.0 / 0.09).abs() < 1e-9 && first.y == first.y_max && first.interval.is_none());
+    assert_eq!(data.panels[0].lines[0].label, "cpu");
+    let slower = Record { statistics: statistics([[0.5, 0.9].as_slice()].into_iter()), ..records[1].clone() };
+    let changed: Vec<Record> =
+        records.iter().take(1).chain([&slower]).chain(&records[2..]).cloned().collect();
+    plan.experiments[0].chart.relative_to = Some(("method".to_owned(), text("direct")));
+    plan.experiments[0].chart.ratio = true;
+    let data = series(&plan, 0, &changed);
+    let ratio = data.panels[0].lines[0].points[0].value.y;
+    assert!((ratio - 0.09 / 0.5).abs() < 1e-9, "{ratio}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::case::gpus::taking_part;
 use crate::case::{Case, Device, Place, listed};
 use crate::engine::protocol::Environment;
-use crate::recipe::plan::{Bars, Experiment, Plan, is_of_words};
+use crate::recipe::plan::{Bars, Experiment, Plan, Statistic, is_of_words};
 use crate::report::names::cases;
 use crate::report::series::BarKinds;
 use crate::report::{Origin, names};
@@ -75,7 +75,8 @@ impl Caption {
         let paper = found.and_then(|e| e.paper.as_ref()).map(names::claimed);
         let bars = found.map_or(BarKinds::All(Bars::Range), |e| BarKinds::of(e.chart.bars, samples));
         let bars = bars.words().map(|words| format!("; {words}")).unwrap_or_default();
-        let mut lines = vec![format!("{BARE_POINTS}{bars}; the runs side by side")];
+        let points = points(found.map(|e| e.chart.statistic).unwrap_or_default());
+        let mut lines = vec![format!("{points}{bars}; the runs side by side")];
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter())));
         lines.extend(notes);
         Caption { paper, runs, lines, ..Caption::default() }
@@ -93,14 +94,20 @@ fn set_aside<'a>(records: impl Iterator<Item = &'a Record>) -> Option<String> {
     })
 }
 
-/// Explanation of a point, and of the bar through it.
-pub const POINTS: &str = "Points: median of the rounds' medians; bars: fastest to slowest sample";
-/// Explanation of a point without a bar.
-pub const BARE_POINTS: &str = "Points: median of the rounds' medians";
+/// Explanation of a point.
+fn points(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Median => "Points: median of the rounds' medians",
+        Statistic::Fastest => FASTEST_POINTS,
+    }
+}
+
+/// Explanation of a point that is a case's fastest sample.
+pub const FASTEST_POINTS: &str = "Points: fastest sample of all rounds";
 
 fn sampling(experiment: &Experiment, bars: BarKinds) -> String {
     let bars = bars.words().map(|words| format!("; {words}")).unwrap_or_default();
-    format!("{BARE_POINTS}{bars} ({})", names::sampling(&experiment.measure))
+    format!("{}{bars} ({})", points(experiment.chart.statistic), names::sampling(&experiment.measure))
 }
 
 /// `2 threads`, as the measured cases on several processors resolved it, or `1 to 4 threads`; `None` if there is no

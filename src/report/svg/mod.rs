@@ -12,7 +12,7 @@ pub(crate) mod tests;
 
 use anyhow::Result;
 
-pub use caption::{BARE_POINTS, Caption, POINTS, device_name};
+pub use caption::{Caption, FASTEST_POINTS, device_name};
 pub use page::TICK as PRINTED;
 
 use super::series::ChartData;

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::case::units;
-use crate::recipe::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
+use crate::recipe::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale, Statistic};
 use crate::report::names;
 use crate::run::estimate::span;
 use crate::tui::commands::calibration;
@@ -177,6 +177,7 @@ fn chart(experiment: &Experiment, theme: Theme) -> String {
         Quantity::TimeWithTransfer => "time with transfers",
         Quantity::Throughput => "throughput",
         Quantity::Flops => "floating-point operations per second",
+        Quantity::FlopsWithTransfer => "floating-point operations per second, with transfers",
     };
     let all =
         |keys: &[String]| keys.iter().map(|k| names::name(experiment, k)).collect::<Vec<_>>().join(", ");
@@ -186,6 +187,9 @@ fn chart(experiment: &Experiment, theme: Theme) -> String {
     }
     if !chart.panels.is_empty() {
         parts.push(format!("panels: {}", all(&chart.panels)));
+    }
+    if chart.statistic == Statistic::Fastest {
+        parts.push("fastest samples".to_owned());
     }
     if !chart.best_of.is_empty() {
         parts.push(format!("best of: {}", all(&chart.best_of)));

@@ -20,20 +20,17 @@ impl Session {
             Quantity::TimeWithTransfer,
             Quantity::Throughput,
             Quantity::Flops,
+            Quantity::FlopsWithTransfer,
         ];
         let primitive = primitives::find(&experiment.primitive);
         let flops = primitive.is_some_and(|primitive| primitive.flops_per_element().is_some());
-        let known = |y: &Quantity| match y {
-            Quantity::TimeWithTransfer => transfers,
-            Quantity::Flops => flops,
-            _ => true,
-        };
+        let known = |y: &Quantity| (transfers || !y.with_transfer()) && (flops || !y.counts_flops());
         let possible: Vec<Quantity> = all.into_iter().filter(known).collect();
         let at = possible.iter().position(|y| *y == experiment.chart.y).unwrap_or(0);
         let y = possible[(at + 1) % possible.len()];
         let ceiling = own.ceiling.filter(|ceiling| ceiling.suits(y) && own.relative_to.is_none());
         // Models predict no transfers.
-        let models = if y == Quantity::TimeWithTransfer { Some(Vec::new()) } else { own.models };
+        let models = if y.with_transfer() { Some(Vec::new()) } else { own.models };
         let scale = ChartScale { y: own.scale.y.filter(|_| own.y == y), ..experiment.chart.scale };
         self.redraw(|chart| Chart { y, scale, ceiling, models, ..chart })
     }

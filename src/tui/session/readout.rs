@@ -103,9 +103,7 @@ pub fn number(data: &ChartData, value: f64) -> String {
 fn short(data: &ChartData, value: f64) -> String {
     match data.y.quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::three_digits(value),
-        Quantity::Time | Quantity::TimeWithTransfer | Quantity::Throughput | Quantity::Flops => {
-            number(data, value)
-        }
+        _ => number(data, value),
     }
 }
 
@@ -149,10 +147,7 @@ fn verdict(record: &Record) -> &'static str {
 /// The low end of the y quantity: its fifth percentile. For a rate this is the 95th percentile of the time.
 fn low_end(data: &ChartData, record: &Record) -> Option<String> {
     let statistics = record.statistics.as_ref()?;
-    let seconds = match data.y.quantity {
-        Quantity::Time | Quantity::TimeWithTransfer => statistics.p5,
-        _ => statistics.p95,
-    };
+    let seconds = if data.y.quantity.is_time() { statistics.p5 } else { statistics.p95 };
     let relative = data.y.relative_to.is_some();
     let value = record.quantity_at(data.y.quantity, seconds).filter(|_| !relative)?;
     Some(format!("p5 {}", short(data, value)))

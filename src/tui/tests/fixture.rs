@@ -91,6 +91,7 @@ impl Sweep<'_> {
                 y: Quantity::Bandwidth,
                 lines: keys(self.lines),
                 panels: keys(self.panels),
+                statistic: Default::default(),
                 best_of: Vec::new(),
                 scale: Default::default(),
                 relative_to: None,

@@ -7,6 +7,7 @@ pub mod table04;
 
 use super::lookup::word;
 use crate::inputs::applications::Use;
+use crate::report::svg::FASTEST_POINTS;
 
 const SIDES: [Use; 2] = [Use::Gather, Use::Scatter];
 
@@ -16,7 +17,7 @@ fn title(side: Use) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 
-/// Explanation of a point, and of the paper's points.
-fn sampled(points: &str) -> String {
-    format!("{points}; the paper's are the fastest of 10 runs")
+/// Explanation of a point and of the `bars` through it, if there are any.
+fn sampled(bars: &str) -> String {
+    format!("{FASTEST_POINTS}{bars}; the paper's are the fastest of 10 runs")
 }

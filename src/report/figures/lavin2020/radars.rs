@@ -12,7 +12,7 @@ use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, joined};
 use crate::report::figures::radar::{self, Radar, Section, Spoke};
 use crate::report::figures::{Draw, Drawn, Figure, lettered, some_point};
-use crate::report::svg::{BARE_POINTS, paint};
+use crate::report::svg::paint;
 use crate::report::verdicts::NamedRun;
 
 pub const RECIPES: &[&str] = &["lavin2020/app-patterns", "lavin2020/fig09-references"];
@@ -68,7 +68,7 @@ fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[NamedRun]) ->
     let scene = radar::draw(
         title,
         &together(sections),
-        &caption(claim, &super::sampled(BARE_POINTS), &platforms, &marks, &lines),
+        &caption(claim, &super::sampled(""), &platforms, &marks, &lines),
     );
     Ok(Drawn { document: paint::svg(&scene)?, table: table(figure, &marks)?, text: None })
 }

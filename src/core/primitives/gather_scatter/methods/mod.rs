@@ -10,7 +10,7 @@ pub use partitioned::{Cut, Digit};
 
 use super::{Kernel, Spec};
 use crate::case::Params;
-use crate::case::table::{choice, count};
+use crate::case::table::{choice, count, words};
 use crate::primitives::{Costs, auto_candidates};
 
 /// Maximum number of passes over one segment.
@@ -50,8 +50,20 @@ choice! {
             /// fast memory
             passes: Option<u64> [count(1, partitioned::MAX_PASSES)] = unset,
         },
-        /// the method that the model `sector` predicts to be fastest, from the device's profile
-        Auto = "auto",
+        /// the method that a model predicts to be fastest, from the device's profile
+        Auto = "auto" main "model" {
+            /// sector: every method is a candidate; he2007: the numbers of passes alone, among which the paper chooses by
+            /// its model (§3.4); unset: sector
+            model: Option<Chooser> = unset,
+        },
+    }
+}
+
+words! {
+    /// The model that chooses a method.
+    pub enum Chooser {
+        Sector = "sector",
+        He2007 = "he2007",
     }
 }
 
@@ -59,7 +71,7 @@ impl Method {
     /// Segments and passes of he2007's scheme; one each for methods that move all tuples at once.
     pub fn segments_and_passes(self) -> (u64, u64) {
         match self {
-            Method::Direct | Method::Streaming | Method::Partitioned { .. } | Method::Auto => (1, 1),
+            Method::Direct | Method::Streaming | Method::Partitioned { .. } | Method::Auto { .. } => (1, 1),
             Method::Multipass { passes } => (1, passes),
             Method::Segmented { segments, passes } => (segments, passes),
         }
@@ -82,16 +94,18 @@ const PASSES: u32 = 6;
 const SEGMENTED: [(u64, u64); 4] = [(4, 4), (4, 16), (16, 4), (16, 16)];
 
 /// The parameters with each method that the case could use, the simplest first: `direct`, 2 to 64 passes,
-/// segments, partitions sized by rule. Empty if the method is not `auto`. Methods that do not exist for the
-/// case (more passes than tuples, no kernels) are omitted.
+/// segments, partitions sized by rule; `he2007` chooses among passes alone. Empty if the method is not `auto`. Methods that do
+/// not exist for the case (more passes than tuples, no kernels) are omitted.
 pub fn alternatives(kernel: Kernel, params: &Params) -> Vec<Params> {
     let multipass = (1..=PASSES).map(|power| ("multipass", vec![("passes", 1 << power)]));
     let segmented = SEGMENTED
         .into_iter()
         .map(|(segments, passes)| ("segmented", vec![("segments", segments), ("passes", passes)]));
-    let all = [("direct", vec![])].into_iter().chain(multipass).chain(segmented);
+    let others = segmented.chain([("partitioned", vec![])]);
+    let papers = params.text("method.auto.model") == Some(Chooser::He2007.name());
+    let all = [("direct", vec![])].into_iter().chain(multipass).chain(others.filter(|_| !papers));
     let exists = |params: &Params| Spec::from_params(kernel, params, 0).is_ok();
-    auto_candidates(params, all.chain([("partitioned", vec![])]), exists)
+    auto_candidates(params, all, exists)
 }
 
 /// The methods on processors.
@@ -171,5 +185,13 @@ mod tests {
         assert_eq!(methods(Kernel::Gather, "auto", 1 << 20), all[..11]);
         assert_eq!(methods(Kernel::Scatter, "auto", 3), ["direct", "multipass 2", "partitioned"]);
         assert!(methods(Kernel::Scatter, "direct", 1 << 20).is_empty());
+        let papers = Params::default()
+            .with("tuples", Value::Int(1 << 20))
+            .with("method", Value::Text("auto".to_owned()))
+            .with("method.auto.model", Value::Text("he2007".to_owned()))
+            .with("backend", Value::Text("cpu".to_owned()));
+        let candidates = alternatives(Kernel::Scatter, &papers);
+        assert_eq!(candidates.len(), 7);
+        assert!(candidates.iter().all(|params| params.get("method.auto.model").is_none()));
     }
 }

@@ -3,8 +3,8 @@
 //! of the randomly accessed array. `direct` and `streaming` have one segment and one pass.
 //!
 //! Chunks and segments of n elements in k parts have ⌊n/k⌋ or ⌈n/k⌉ elements, so there are up to four kinds of passes. A pass
-//! requests only the tuples that it moves. The lines between them, which Eq. 11 counts by charging R_in once per pass, are
-//! accounted for by the access's stride. On CPUs all threads meet after each pass; on a GPU each pass is a launch, so it ends
+//! requests only the tuples that it moves: one in `passes` of those that it walks through, or a stretch of them where L ascends.
+//! Eq. 11 charges all of R_in in each pass; the model `he2007` adds what is skipped. On CPUs all threads meet after each pass; on a GPU each pass is a launch, so it ends
 //! before the next begins.
 
 use super::super::{Kernel, Locations, Spec, part};
@@ -18,11 +18,6 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
     let mut all = Vec::new();
     for (segment_count, segment) in parts(spec.moves(), segments) {
         let scan = Pass::once([Access::reads("L", spec.index, segment)]).times(segment_count);
-        // With L[i] = i a segment's tuples are contiguous, and are moved once.
-        if spec.locations == Locations::Sequential && passes > 1 {
-            all.extend([scan.clone().times(passes - 1), scan.and(sides(spec, segment))]);
-            continue;
-        }
         let mut scans = passes;
         for (chunk_count, moved) in parts(segment, passes) {
             all.push(scan.clone().and(chunk(spec, segment, passes, moved)).times(chunk_count));
@@ -41,13 +36,13 @@ fn chunk(spec: &Spec, segment: u64, passes: u64, moved: u64) -> [Access; 2] {
         Locations::Zipf { exponent } => Order::Zipf { exponent },
         _ => confined(spec, passes),
     };
-    let share = match spec.locations {
-        Locations::Partitions { count } => passes.min(count),
-        _ => passes,
-    };
     let chunk = spec.tuples.div_ceil(passes);
-    let places = if spec.locations == Locations::Sequential { segment } else { chunk };
-    // One in `share` tuples of the part that the pass walks through is moved.
+    // One in `share` tuples of the part that the pass walks through is moved. With L[i] = i that part is the chunk itself.
+    let (share, places) = match spec.locations {
+        Locations::Sequential => (1, moved),
+        Locations::Partitions { count } => (passes.min(count), chunk),
+        _ => (passes, chunk),
+    };
     let walked = (moved * share).min(segment);
     let [random, companion] = sides(spec, moved);
     [

@@ -38,7 +38,7 @@ choice! {
         /// GPUs: a stable two-way split by each bit of the bucket numbers, with a scan of flags (ashkiani2017 §3.2)
         ScanSplit = "scan-split",
         /// GPUs: a radix sort of the bucket numbers, which carry the key, the pair or the pair's place (ashkiani2017
-        /// §3.3)
+        /// §3.4)
         RbSort = "rb-sort",
         /// GPUs: every tile is counted, then one pass reorders the tiles and stores their runs; above 256 buckets,
         /// delta-buckets and identity take two rounds, each by a digit of the bucket number (ashkiani2017 §6.3)

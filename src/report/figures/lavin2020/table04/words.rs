@@ -111,6 +111,8 @@ fn notes(groups: &[Group], platforms: &[Platform], stream: &str) -> Result<Vec<S
         "The paper's printed R is (n − 1)/n of Pearson's R over its own columns, with n platforms".to_owned(),
     );
     notes.extend(contradictions(groups)?);
+    let threads = published::threads()?.into_iter().map(|(cpu, threads)| format!("{cpu} {threads}"));
+    notes.push(format!("Threads in the paper's table 3: {}", threads.collect::<Vec<_>>().join(", ")));
     notes.extend(platforms.iter().map(|p| format!("{}: {}", p.label, p.origin())));
     Ok(notes)
 }
