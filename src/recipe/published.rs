@@ -100,9 +100,10 @@ mod tests {
     use crate::recipe::{parse, shipped};
 
     #[test]
-    fn every_row_has_a_time_and_states_its_primitive() {
-        assert!(tables().len() > 1);
-        for (table, (path, text)) in tables().iter().zip(FOUND) {
+    fn every_row_of_a_table_of_times_has_one_and_states_its_primitive() {
+        let timed = |(_, (_, text)): &(&Table, &(&str, &str))| text.contains(SECONDS);
+        assert!(tables().iter().zip(FOUND).filter(timed).count() > 1);
+        for (table, (path, text)) in tables().iter().zip(FOUND).filter(timed) {
             let lines = text.lines().filter(|line| !line.starts_with('#')).count();
             assert_eq!(table.rows.len() + 1, lines, "{path}");
             assert!(table.rows.iter().all(|row| row.cells.iter().any(|(column, _)| column == "primitive")));

@@ -23,6 +23,8 @@ fn shipped() -> Vec<(PathBuf, String)> {
     walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments"), &mut paths);
     // Profiles belong to the models' tests.
     paths.retain(|path| !path.parent().is_some_and(|folder| folder.ends_with("profiles")));
+    // What a paper claims is no recipe.
+    paths.retain(|path| !path.ends_with("paper.yaml"));
     paths.sort();
     paths.into_iter().map(|p| (p.clone(), fs::read_to_string(&p).expect("a text"))).collect()
 }
