@@ -18,9 +18,8 @@ pub fn list(out: &Path) -> io::Result<()> {
     for folder in folders.filter(|folder| !folder.ends_with("profiles")) {
         recipes.extend(files(&folder.to_string_lossy(), "yaml")?);
     }
-    // Nor is what a paper claims.
-    recipes.retain(|path| !path.ends_with("paper.yaml"));
     recipes.sort_by_cached_key(|path| place(path.as_path()));
+    // Nor is what a paper claims.
     let papers = recipes.extract_if(.., |path| path.ends_with("paper.yaml")).collect();
     embedded::list(&out.join("paper_files"), papers)?;
     let papers = inside("experiments")?.into_iter().map(|path| path.join("published"));

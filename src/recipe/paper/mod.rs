@@ -218,7 +218,9 @@ impl<'n> Entries<'n> {
 
 impl Paper {
     fn filled(self, root: &Node) -> Result<Paper, Mistake> {
-        const KEYS: [&str; 7] = ["title", "authors", "year", "bibtex", "platforms", "errata", "claims"];
+        // The peers are read with the recipes that name them.
+        const KEYS: [&str; 8] =
+            ["title", "authors", "year", "bibtex", "platforms", "errata", "claims", "peers"];
         let own = Entries::of(root, "the paper", &KEYS)?;
         let year = own.needed("year")?;
         let year = year.parse().ok().filter(|year| (1900..2200).contains(year)).ok_or_else(|| {
