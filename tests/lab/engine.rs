@@ -156,6 +156,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
         recipe_hash: "0".repeat(64),
         overrides: Vec::new(),
         repeats: Default::default(),
+        claims: Default::default(),
         indices: Vec::new(),
         experiments: vec![Experiment {
             title: "test".into(),
