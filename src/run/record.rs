@@ -185,7 +185,7 @@ impl Record {
 
     /// What a chart draws of the case; `None` for a case without a valid result.
     pub fn drawn(&self, chart: &Chart) -> Option<f64> {
-        self.quantity_at(chart.y, chart.statistic.of(self.statistics.as_ref()?))
+        self.quantity_at(chart.y, self.statistics.as_ref()?.time(chart.statistic))
     }
 
     /// A model's forecast of the case.

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Case, Measure, Params, Value, units};
-use crate::stats::Statistics;
 
 /// Scale of a swept axis on a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,14 +86,6 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// This statistic of a case's samples, seconds.
-    pub fn of(self, statistics: &Statistics) -> f64 {
-        match self {
-            Statistic::Median => statistics.median,
-            Statistic::Fastest => statistics.min,
-        }
-    }
-
     /// True if the recipe says nothing.
     pub fn is_default(&self) -> bool {
         *self == Statistic::default()

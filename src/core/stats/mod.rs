@@ -13,6 +13,8 @@ pub use stopping::{Spent, Stop, half_width, verdict};
 
 use serde::{Deserialize, Serialize};
 
+use crate::case::chart::Statistic;
+
 /// Summary of a case's samples, in seconds per execution. `min`, `max`, `mean`, and the 5th and 95th percentiles
 /// `p5` and `p95` are over all samples. `median` is the median of the rounds' medians, because samples within a
 /// round are not independent.
@@ -42,6 +44,14 @@ pub struct Statistics {
 const UNSTEADY: f64 = 0.1;
 
 impl Statistics {
+    /// The time that a chart's points stand for, seconds.
+    pub fn time(&self, statistic: Statistic) -> f64 {
+        match statistic {
+            Statistic::Median => self.median,
+            Statistic::Fastest => self.min,
+        }
+    }
+
     /// True if the rounds are so far apart that small differences between cases mean nothing.
     pub fn unsteady(&self) -> bool {
         self.spread.is_some_and(|spread| spread > UNSTEADY)

@@ -486,7 +486,7 @@ impl Builder<'_> {
         let (quantity, statistic) = (self.experiment.chart.y, self.experiment.chart.statistic);
         let statistics = record.statistics.as_ref()?;
         let at = |seconds| record.quantity_at(quantity, seconds);
-        let values = [at(statistic.of(statistics))?, at(statistics.min)?, at(statistics.max)?];
+        let values = [at(statistics.time(statistic))?, at(statistics.min)?, at(statistics.max)?];
         let [y, one, other] = match &self.baseline {
             None => values,
             Some(baseline) => match baseline.quantity(&record.case) {
