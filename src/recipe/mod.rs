@@ -12,6 +12,7 @@ mod measure;
 mod node;
 mod patch;
 pub mod plan;
+pub mod programs;
 pub mod published;
 mod range;
 mod seed;

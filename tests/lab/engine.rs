@@ -157,6 +157,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
         overrides: Vec::new(),
         repeats: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
         experiments: vec![Experiment {
             title: "test".into(),
             slug: "test".into(),

@@ -40,6 +40,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
         overrides: Vec::new(),
         repeats: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
         experiments: measures.iter().map(experiment).collect(),
         cases: cases.iter().map(case).collect(),
     }

@@ -58,6 +58,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         overrides: Vec::new(),
         repeats: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
     }
 }
 

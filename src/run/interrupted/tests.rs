@@ -36,6 +36,7 @@ fn manifest() -> Manifest {
             overrides: Vec::new(),
             repeats: Default::default(),
             indices: Vec::new(),
+            programs: Vec::new(),
             experiments: Vec::new(),
             cases: Vec::new(),
         },

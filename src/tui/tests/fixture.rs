@@ -139,6 +139,7 @@ fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
         overrides: Vec::new(),
         repeats: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
     }
 }
 
