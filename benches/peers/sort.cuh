@@ -22,9 +22,11 @@ static SortCase sort_case(Case& parameters) {
     c.wide = parameters.one_of("key", {"u32", "u64"}) == "u64";
     const std::string values = parameters.one_of("values", {"none", "4B", "8B"});
     c.value = values == "none" ? 0 : values == "4B" ? 4 : 8;
-    c.distribution = parameters.one_of("distribution", {"uniform", "zipf", "sorted", "reversed", "equal", "few"});
+    c.distribution = parameters.one_of("distribution", {"uniform", "zipf", "sorted", "reversed", "equal", "few", "entropy"});
     c.exponent = parameters.text("distribution.zipf.exponent", "1.0");
-    c.distinct = parameters.number("distribution.few.distinct", "16");
+    // The number of random words of `entropy` is in the same place as that of distinct keys.
+    c.distinct = c.distribution == "entropy" ? parameters.number("distribution.entropy.words")
+                                             : parameters.number("distribution.few.distinct", "16");
     const u64 width = c.wide ? 64 : 32;
     const u64 begin = parameters.number("begin", "0");
     const u64 end = parameters.text("end", "auto") == "auto" ? width : parameters.number("end");
@@ -66,7 +68,8 @@ static std::unique_ptr<ZipfTable> zipf_table(const SortCase& c) {
 
 static SortKeys sort_keys(const SortCase& c, const ZipfTable* table) {
     static const std::map<std::string, u32> draws = {{"uniform", DRAW_UNIFORM}, {"zipf", DRAW_ZIPF},
-        {"sorted", DRAW_SORTED}, {"reversed", DRAW_REVERSED}, {"equal", DRAW_EQUAL}, {"few", DRAW_FEW}};
+        {"sorted", DRAW_SORTED}, {"reversed", DRAW_REVERSED}, {"equal", DRAW_EQUAL}, {"few", DRAW_FEW},
+        {"entropy", DRAW_ENTROPY}};
     SortKeys s{};
     s.key = key64(c.seed);
     s.values = key64(c.seed ^ 0x534F525456414C55ull);

@@ -9,6 +9,8 @@
 #define DRAW_REVERSED 3u
 #define DRAW_EQUAL 4u
 #define DRAW_FEW 5u
+#define DRAW_ENTROPY 6u
+#define DRAW_FILE 7u
 
 // The input of a case; same layout as on the host.
 struct SortKeys {
@@ -16,7 +18,7 @@ struct SortKeys {
     u64 values;             // key of the values' seed
     u64 n;
     u64 step;               // sorted, reversed: difference of neighbors
-    u64 distinct;           // few: number of distinct keys
+    u64 distinct;           // few: number of distinct keys; entropy: of random words
     u64 draws;              // Zipf: key of the draws' seed
     const u64* cumulative;  // Zipf: its table
     const u64* start;
@@ -24,9 +26,17 @@ struct SortKeys {
     Permutation spread;
     u32 draw;
     u32 drop;               // 64 minus the bits of a key
+    const u64* given;       // file: its keys
 };
 
-static_assert(sizeof(SortKeys) == 120, "the layout of the host");
+static_assert(sizeof(SortKeys) == 128, "the layout of the host");
+
+// Random words joined by and.
+LAB u64 entropy_key(const SortKeys& s, u64 i) {
+    u64 key = ~0ull;
+    for (u64 w = 0; w < s.distinct; ++w) key &= word64(s.key, i + w * s.n);
+    return key >> s.drop;
+}
 
 // Key i of the n.
 LAB u64 sort_key_inside(const SortKeys& s, u64 i) {
@@ -36,6 +46,8 @@ LAB u64 sort_key_inside(const SortKeys& s, u64 i) {
         case DRAW_SORTED: return i * s.step;
         case DRAW_REVERSED: return (s.n - 1u - i) * s.step;
         case DRAW_EQUAL: return word64(s.key, 0) >> s.drop;
+        case DRAW_ENTROPY: return entropy_key(s, i);
+        case DRAW_FILE: return s.given[i];
         default: return word64(s.key, scale(mix64(word64(s.key, i)), s.distinct)) >> s.drop;
     }
 }

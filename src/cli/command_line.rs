@@ -7,9 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgMatches, Args, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, ValueHint, value_parser};
 
 use super::{EXIT_STATUS, LONG_ABOUT, commands, out};
+use crate::case::peers::ALLOW;
 use crate::run::client::EngineCommand;
 use crate::shell::quoted;
 
@@ -84,6 +85,22 @@ pub const PEERS: &Shared = &Shared {
     refusal: "this command measures no peers",
 };
 
+/// Executes the programs that a paper's folder names as peers.
+pub const PROGRAMS: &Shared = &Shared {
+    name: ALLOW,
+    option: |option| {
+        option
+            .action(ArgAction::Set)
+            .num_args(0)
+            .default_missing_value("true")
+            .value_parser(value_parser!(bool))
+            .help(
+                "Execute the programs that a paper's folder names as peers; without it, their cases are n/a",
+            )
+    },
+    refusal: "this command executes no programs of a paper's folder",
+};
+
 /// Opens the user interface.
 pub const CONFIG: &Shared = &Shared {
     name: "config",
@@ -104,6 +121,11 @@ impl Shared {
 }
 
 impl Command {
+    /// Whether this is the process that runs plans.
+    pub fn is_engine(&self) -> bool {
+        self.name == "engine"
+    }
+
     fn grammar(&self) -> clap::Command {
         let own = (self.options)(clap::Command::new(self.name)).about(self.about);
         match own.is_disable_help_flag_set() {
@@ -121,7 +143,7 @@ pub fn program() -> clap::Command {
         .about(env!("CARGO_PKG_DESCRIPTION"))
         .long_about(LONG_ABOUT)
         .after_help(EXIT_STATUS)
-        .args([ENGINE, PEERS, CONFIG].map(Shared::argument))
+        .args([ENGINE, PEERS, PROGRAMS, CONFIG].map(Shared::argument))
         .subcommands(commands().iter().map(Command::grammar))
 }
 
@@ -139,6 +161,8 @@ pub struct Setup {
     pub engine: EngineCommand,
     /// The folder of the peers. A remote engine uses its own folder.
     pub peers: Option<PathBuf>,
+    /// Whether programs of papers' folders may be executed. A remote engine is told by its own option.
+    pub programs: bool,
     /// The configuration file of the user interface.
     pub config: Option<PathBuf>,
 }
@@ -166,7 +190,11 @@ impl Arguments {
                 bail!("--peers: pass it to the engine, as in --engine \"… scatterlab engine --peers DIR\"")
             }
         };
-        Ok(Setup { engine, peers, config })
+        let programs = self.shared::<bool>(PROGRAMS)?.unwrap_or(false);
+        if programs && engine != EngineCommand::Own {
+            bail!("--{ALLOW}: pass it to the engine, as in --engine \"… scatterlab engine --{ALLOW}\"");
+        }
+        Ok(Setup { engine, peers, programs, config })
     }
 
     /// The value given after the command, or else before it.
@@ -266,6 +294,26 @@ mod tests {
         );
         assert_eq!(with("config"), ["config", "watch"]);
         assert_eq!(with("peers"), ["run", "replay", "engine"]);
+        assert_eq!(with(ALLOW), ["run", "replay", "engine"]);
+    }
+
+    #[test]
+    fn programs_are_allowed_only_by_the_option() {
+        let of = |words: &[&str]| setup(words).map(|setup| setup.programs);
+        for words in [&["s", "run", "a", "--allow-programs"] as &[&str], &["s", "--allow-programs"]] {
+            assert_eq!(of(words), Ok(true), "{words:?}");
+        }
+        assert_eq!(
+            (of(&["s", "run", "a"]), of(&["s"]), of(&["s", "report", "a"])),
+            (Ok(false), Ok(false), Ok(false))
+        );
+        assert!(
+            of(&["s", "--allow-programs", "report", "a"])
+                .expect_err("refused")
+                .contains("executes no programs")
+        );
+        let far = of(&["s", "run", "a", "--allow-programs", "--engine", "cat"]).expect_err("refused");
+        assert!(far.contains("engine --allow-programs"), "{far}");
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
         bail!(
             "case {}: {} is a peer; profile its program, which runs a case by hand with --csv",
             case.id,
-            peer.name
+            peer
         );
     }
     let primitive = primitives::find(&case.primitive);

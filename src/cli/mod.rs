@@ -41,7 +41,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use self::command_line::{Arguments, CONFIG, Command, ENGINE, NoArguments, PEERS, arguments};
+use self::command_line::{Arguments, CONFIG, Command, ENGINE, NoArguments, PEERS, PROGRAMS, arguments};
 use crate::engine::executors::peer;
 use crate::run::client::EngineCommand;
 
@@ -71,7 +71,7 @@ const EXIT_STATUS: &str = "Exit status: 0 if done; 1 for an error; 2 for wrong u
 /// function that carries it out.
 fn commands() -> Vec<Command> {
     commands! {
-        run [ENGINE PEERS] "Run recipes without the user interface"
+        run [ENGINE PEERS PROGRAMS] "Run recipes without the user interface"
             run::RunArguments => |own, setup| run::run(&own, setup.engine);
         predict [ENGINE] "Print the models' predictions for recipes, without running them"
             predict::PredictArguments => |own, setup| predict::run(&own, &setup.engine);
@@ -81,7 +81,7 @@ fn commands() -> Vec<Command> {
             pack::PackArguments => |own, _| pack::run(&own);
         salvage [] "Copy every readable line of a damaged run into a new folder, and list the others"
             salvage::SalvageArguments => |own, _| salvage::run(&own);
-        replay [ENGINE PEERS] "Rerun a stored run and report, case by case, whether its results hold here"
+        replay [ENGINE PEERS PROGRAMS] "Rerun a stored run and report, case by case, whether its results hold here"
             replay::ReplayArguments => |own, setup| replay::run(&own, setup.engine);
         compare [] "Compare stored runs: a table, and charts with the runs overlaid"
             compare::CompareArguments => |own, _| compare::run(&own);
@@ -109,7 +109,7 @@ fn commands() -> Vec<Command> {
             locality::LocalityArguments => |own, _| locality::run(&own);
         spatter [ENGINE] "Run Spatter's command lines and JSON files, and print what Spatter prints"
             spatter::SpatterArguments => |own, setup| Ok(spatter::run("scatterlab spatter", &own.words, &setup.engine));
-        engine [PEERS] "Serve plans: commands on standard input, events on standard output"
+        engine [PEERS PROGRAMS] "Serve plans: commands on standard input, events on standard output"
             NoArguments => |_, _| engine::run();
         counters [] "Print the profiler's command lines for cases: ncu on the GPU, perf on the processor"
             counters::CountersArguments => |own, _| counters::run(&own);
@@ -146,6 +146,16 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &setup.peers {
         // SAFETY: no other thread runs yet that could read the environment.
         unsafe { std::env::set_var(peer::FOLDER, folder) };
+    }
+    let of_engine = arguments.command.as_ref().is_some_and(|(command, _)| command.is_engine());
+    // SAFETY: no other thread runs yet that could read the environment.
+    unsafe {
+        match setup.programs {
+            true => std::env::set_var(peer::ALLOWED, "1"),
+            // An engine is told by the program that starts it.
+            false if of_engine => {}
+            false => std::env::remove_var(peer::ALLOWED),
+        }
     }
     match arguments.command {
         None => tui::run(setup.engine, setup.config.as_deref()),

@@ -22,6 +22,7 @@ use crate::case::peers::of_backend;
 use crate::case::{Case, units};
 use crate::primitives::sssp;
 use crate::recipe::plan::{Overrides, Plan};
+use crate::recipe::published;
 use crate::report::{file_names, write_of_run};
 use crate::run::advice::{Commands, assess};
 use crate::run::client::EngineCommand;
@@ -314,7 +315,29 @@ fn remarks(plan: &Plan) -> Vec<String> {
             "{file}: each arc that it lists is one in both directions (directions: both); accepted: both, given"
         )
     };
-    files.into_iter().map(remark).collect()
+    files.into_iter().map(remark).chain(printed(plan)).collect()
+}
+
+/// Rows of the tables that charts draw which are of no case, and would silently be missing.
+fn printed(plan: &Plan) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for (number, experiment) in plan.experiments.iter().enumerate() {
+        let Some(overlay) = &experiment.chart.overlay else { continue };
+        let Some(table) = published::drawn(overlay) else { continue };
+        let own = plan.cases.iter().filter(|case| case.experiment == number);
+        let rows = || table.rows.iter().filter(|row| row.platform == overlay.platform);
+        let strange = rows().filter_map(|row| Some((row.line, row.strange(own.clone())?)));
+        let strange: Vec<(u64, String)> = strange.collect();
+        if let Some((line, why)) = strange.first() {
+            let (all, file) = (rows().count(), &overlay.file);
+            let drawn = all - strange.len();
+            remarks.push(format!(
+                "{file}: {drawn} of {all} rows of {} are drawn; line {line}: {why}",
+                overlay.platform
+            ));
+        }
+    }
+    remarks
 }
 
 fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Paces> {

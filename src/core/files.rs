@@ -47,6 +47,8 @@ pub const MANIFEST: Kind = regular("a manifest", 256 << 20);
 pub const EVENTS: Kind = regular("an event log", 1 << 30);
 /// A table or a chart of a stored run.
 pub const REPORT: Kind = regular("a table or chart", 1 << 30);
+/// A table of values that a paper prints.
+pub const TABLE: Kind = regular("a table", 16 << 20);
 /// The user's remark on a stored run.
 pub const NOTE: Kind = regular("a note", 1 << 20);
 /// An index array named by a recipe.

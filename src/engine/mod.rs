@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
+use crate::case::peers::Program;
 use crate::case::{Cancel, Case, Device, Failure, Fault};
 use crate::device::Prepared;
 use crate::inputs::indices::Store;
@@ -40,8 +41,13 @@ pub type Preparation = Result<Box<dyn Prepared>, Failure>;
 
 /// A backend, as the engine uses it.
 pub trait Executor {
-    /// `scalar`, `cpu` or `cuda`.
+    /// `scalar`, `cpu` or `cuda`, or `peer:NAME`.
     fn backend(&self) -> &'static str;
+
+    /// The backend of a peer that a paper's folder names, if this one answers for those.
+    fn of_program(&self, _program: &Program) -> Option<Box<dyn Executor>> {
+        None
+    }
 
     /// The current device, or why it is unavailable. With several devices, the one selected last; initially 0.
     fn device(&self) -> Device;

@@ -54,6 +54,7 @@ pub fn serve(
         output,
         inbox,
         executors,
+        hosted: Vec::new(),
         watch,
         clocks,
         ranking_schedule: ReferenceSchedule::default(),
@@ -74,6 +75,8 @@ pub(super) struct Server<W: Write> {
     pub(super) output: W,
     inbox: Receiver<Input>,
     pub(super) executors: Vec<Box<dyn Executor>>,
+    /// Backends among them that the current plan has brought.
+    pub(super) hosted: Vec<&'static str>,
     pub(super) watch: Box<dyn Watch>,
     pub(super) clocks: Clocks,
     /// Schedule of the rates of ranking, which take longer than copies where kernels must be compiled.

@@ -11,6 +11,7 @@ use super::round::TurnError;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
 use super::snapshots::Snapshots;
+use crate::case::peers::Program;
 use crate::case::{Cache, Case, Failure, Verdict};
 use crate::inputs::indices::Store;
 use crate::primitives;
@@ -67,6 +68,7 @@ impl<W: Write> Server<W> {
             let text = COLD_CACHES.to_owned();
             self.emit(&Event::Log { level: Level::Info, text })?;
         }
+        self.host(&plan.programs);
         let indices = Arc::new(Store::of(&plan.indices));
         self.executors.iter_mut().for_each(|executor| executor.set_index_store(&indices));
         let (earlier, before) = (finished.elapsed, finished.before);
@@ -88,6 +90,21 @@ impl<W: Write> Server<W> {
         self.emit(&Event::Finished { cancelled: stop.is_some() })?;
         self.executors.iter().for_each(|executor| executor.compile_ahead(&[]));
         Ok(Ending::InputClosed)
+    }
+
+    /// Replaces the backends of the last plan's peers that a folder names by those of this plan.
+    fn host(&mut self, programs: &[Program]) {
+        for backend in std::mem::take(&mut self.hosted) {
+            self.executors.retain(|executor| executor.backend() != backend);
+        }
+        for program in programs {
+            let hosted = self.executors.iter().find_map(|executor| executor.of_program(program));
+            // A name of another backend is taken; its plan was not made by this program.
+            if let Some(hosted) = hosted.filter(|hosted| self.executor(hosted.backend()).is_none()) {
+                self.hosted.push(hosted.backend());
+                self.executors.push(hosted);
+            }
+        }
     }
 
     /// Starts compiling the kernels of all cases that have turns left.

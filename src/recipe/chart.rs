@@ -181,7 +181,7 @@ pub fn chart_line(experiment: &Experiment) -> String {
         Value::Text(word) => format!("{{{}: {}}}", short(key), peers::name(word)),
         _ => format!("{{{}: {value}}}", short(key)),
     };
-    let beside = |Published { file, platform }: &Published| {
+    let beside = |Published { file, platform, .. }: &Published| {
         format!("{{{}: {platform:?}}}", file.split_once('/').map_or(file.as_str(), |(_, file)| file))
     };
     let model = |names: &Vec<String>| some(names).unwrap_or_else(|| NO_MODEL.to_owned());

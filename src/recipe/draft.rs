@@ -10,9 +10,9 @@ use super::setting::{Alternative, ParamSlot, Setting, cases, complete, entry, se
 use super::value::{self, Once, count};
 use super::{MAX_CASES, too_many};
 use crate::case::chart::Paper;
-use crate::case::peers::{PEERS, Peer, named};
+use crate::case::peers::PEERS;
 use crate::case::schema::{Kind, Param, ParamDefault};
-use crate::case::{BACKENDS, Measure, Value};
+use crate::case::{BACKENDS, Measure};
 use crate::primitives::Primitive;
 
 /// One interpreted experiment: every setting is known, but sweeps are not expanded yet.
@@ -21,14 +21,16 @@ pub(crate) struct Draft {
     /// The title as written, with the placeholders that a plan fills in.
     pub title: Name,
     pub paper: Option<Paper>,
+    /// Place of the paper's key, or of the recipe.
+    pub key: Place,
     pub seed: u64,
     pub primitive: &'static Primitive,
     /// Place of the primitive's key.
     pub place: Place,
     /// Settings of the primitive and the backend, in the recipe's order.
     pub settings: Vec<Setting>,
-    /// Peer programs to run beside the cases, with their places in the recipe.
-    pub peers: Vec<(&'static Peer, Place)>,
+    /// Names of peer programs to run beside the cases, with their places in the recipe.
+    pub peers: Vec<(String, Place)>,
     pub chart: ChartDraft,
     pub measure: Measure,
     /// Parameters that the command line has set, and their values as written there.
@@ -37,8 +39,6 @@ pub(crate) struct Draft {
 
 /// The keys of an experiment, besides the primitive.
 const KEYS: [&str; 8] = ["version", "title", "paper", "seed", "backend", "peers", "chart", "measure"];
-/// Papers that recipes replay.
-pub(super) const PAPERS: [&str; 4] = ["he2007", "sengupta2007", "ashkiani2017", "lavin2020"];
 /// Most experiments in one recipe.
 pub(super) const MAX_EXPERIMENTS: usize = 256;
 const ROOT: &str = "the recipe";
@@ -125,6 +125,7 @@ impl Interpreter {
                 None => Name { text: title.to_owned(), place },
             },
             paper: get("paper").map(paper).transpose()?,
+            key: get("paper").and_then(key_of).map_or(place, |key| key.place),
             seed: get("seed").map_or(Ok(1), |n| count(n, "seed"))?,
             primitive,
             place: key.place,
@@ -194,7 +195,7 @@ fn find<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
 }
 
 /// The items of a list that is neither empty nor too long.
-fn items<'n>(node: &'n Node, at: &str, most: usize) -> Result<&'n [Node], Mistake> {
+pub(super) fn items<'n>(node: &'n Node, at: &str, most: usize) -> Result<&'n [Node], Mistake> {
     match &node.content {
         Content::List(items) if items.len() > most => Err(Mistake::invalid(
             node.place,
@@ -245,14 +246,33 @@ fn text(node: &Node, at: &str) -> Result<String, Mistake> {
     Ok(line)
 }
 
-/// The peers of a name or a list of names; none for `null`.
-pub(crate) fn peers(node: &Node) -> Result<Vec<(&'static Peer, Place)>, Mistake> {
+/// The peers of a name or a list of names; none for `null`. Which names there are is known with the recipe's folder.
+pub(crate) fn peers(node: &Node) -> Result<Vec<(String, Place)>, Mistake> {
     if node.content == Content::Null {
         return Ok(Vec::new());
     }
-    let (names, _) = value::sweep(&PEERS.kind, node, PEERS.name)?;
-    let peer = |(name, place): (Value, Place)| Some((named(&name.to_string())?, place));
-    Ok(names.into_iter().filter_map(peer).collect())
+    let (names, _) = value::sweep(&Kind::Text, node, PEERS.name)?;
+    Ok(names.into_iter().map(|(name, place)| (name.to_string(), place)).collect())
+}
+
+/// The node of a paper's key.
+fn key_of(paper: &Node) -> Option<&Node> {
+    let Content::Map(entries) = &paper.content else { return None };
+    find(entries, "key").map(|(_, node)| node)
+}
+
+/// Most characters of a name of a paper or a peer.
+pub(super) const LONGEST_NAME: usize = 64;
+
+/// Such a name as a regular expression.
+pub(super) const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
+
+/// Whether a text may be the name of a paper or a peer.
+pub(super) fn is_name(text: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.len() <= LONGEST_NAME
+        && text.chars().all(word)
 }
 
 fn paper(node: &Node) -> Result<Paper, Mistake> {
@@ -267,8 +287,11 @@ fn paper_fields(node: &Node) -> Result<[Option<String>; 4], Mistake> {
     let entries = node.map("paper", "a map of key, figure, table, claim")?;
     only(entries, "paper", &ACCEPTED)?;
     let get = |key: &str| find(entries, key).map(|(_, n)| text(n, &format!("paper.{key}"))).transpose();
-    if let Some((_, key)) = find(entries, "key") {
-        value::scalar(&Kind::Word(&PAPERS), key, "paper.key")?;
+    if let Some((_, node)) = find(entries, "key")
+        && !is_name(&text(node, "paper.key")?)
+    {
+        let expected = format!("a name of at most {LONGEST_NAME} letters, digits, `-`, `_` and `.`");
+        return Err(Mistake::wrong_type(node.place, "paper.key", &expected, node.describe()));
     }
     Ok([get("key")?, get("figure")?, get("table")?, get("claim")?])
 }

@@ -13,6 +13,7 @@ mod node;
 pub mod paper;
 mod patch;
 pub mod plan;
+pub mod programs;
 pub mod published;
 mod range;
 mod seed;

@@ -75,7 +75,9 @@ impl Runner for EngineRunner {
         let folder = if lasting { Folder::create(&path)? } else { Folder::create_temporary(&path)? };
         let (mut folder, mut plan) = (folder, plan);
         let written = folder.write_recipe(&with_changes(recipe, &plan.overrides));
-        written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
+        let kept =
+            written.and_then(|()| folder.keep_indices(&mut plan)).and_then(|()| folder.keep_tables(&plan));
+        kept.inspect_err(|_| folder.remove_unused())?;
         let beginning = Beginning::Fresh { started, profiles: self.profiles.clone() };
         drive(&self.engine, folder, Ledger::new(plan), beginning, self.reports)
     }

@@ -82,7 +82,9 @@ impl Cost {
     pub fn of(plan: &Plan, case: &Case, paces: &Paces) -> Cost {
         let (backend, device) = case.place();
         let refused = || {
-            [backend, case.backend()].into_iter().find_map(|name| paces.get(name)?.as_ref().err().cloned())
+            let named = plan.programs.iter().any(|program| Some(program.name.as_str()) == case.peer());
+            let names = [backend, if named { peers::BACKEND } else { case.backend() }];
+            names.into_iter().find_map(|name| paces.get(name)?.as_ref().err().cloned())
         };
         if let Some(reason) = case.not_applicable.clone().or_else(refused) {
             return Cost::Absent(reason);
@@ -151,6 +153,8 @@ pub fn paces(
 ) -> anyhow::Result<Option<Paces>> {
     let Some((mut client, _)) = Client::spawn_unless(engine, given_up)? else { return Ok(None) };
     let peers = peers::ALL.iter().map(|peer| peer.backend.to_owned());
+    // What would answer for the peers of any folder says whether they are executed at all.
+    let peers = peers.chain([peers::BACKEND.to_owned()]);
     let backends: Vec<String> = backends.iter().cloned().chain(peers).collect();
     let mut left: BTreeSet<String> = backends.iter().cloned().collect();
     client.send(&Command::Probe { backends, device })?;

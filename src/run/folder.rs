@@ -44,7 +44,7 @@ pub struct Folder {
     /// The checksum chain up to the last line of `held`, and up to the last line in the file.
     chain: Chain,
     written: Chain,
-    /// Copies of index arrays that this program created.
+    /// Copies of index arrays and tables that this program created.
     copies: Vec<PathBuf>,
     /// Whether the folder outlives the program. Nothing of one that does not is synced to disk.
     lasting: bool,
@@ -162,6 +162,28 @@ impl Folder {
         })
     }
 
+    /// Copies the tables of papers that the plan's charts draw, but for those that ship with the program.
+    ///
+    /// # Errors
+    /// When a copy cannot be written; the error names it.
+    pub fn keep_tables(&mut self, plan: &Plan) -> anyhow::Result<()> {
+        let drawn = plan.experiments.iter().filter_map(|one| one.chart.overlay.as_ref()?.table.as_deref());
+        for table in drawn {
+            let copy = self.path.join(table.file());
+            let cannot = || format!("cannot write {}", copy.display());
+            copy.parent().map_or(Ok(()), fs::create_dir_all).with_context(cannot)?;
+            if copy.exists() && files::text(&copy, &files::TABLE).is_ok_and(|text| text == table.text) {
+                continue;
+            }
+            if copy.exists() {
+                bail!("{}: another table is there already", cannot());
+            }
+            write_durably(&copy, table.text.as_bytes()).with_context(cannot)?;
+            self.copies.push(copy);
+        }
+        Ok(())
+    }
+
     /// Writes the manifest. Places of index files are left out where the folder has a copy.
     ///
     /// # Errors
@@ -268,6 +290,7 @@ impl Folder {
         }
         if !self.copies.is_empty() {
             let _ = fs::remove_dir(self.path.join(indices::FOLDER));
+            let _ = fs::remove_dir(self.path.join("published"));
         }
     }
 

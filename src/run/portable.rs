@@ -43,6 +43,9 @@ fn redacted(manifest: &Manifest, recipe: &str) -> serde_json::Result<Manifest> {
     for file in &mut plan.indices {
         (file.copy, file.source) = (None, None);
     }
+    for program in &mut plan.programs {
+        program.folder = None;
+    }
     let mut named: Vec<&IndexFile> = named_by_overrides(&manifest.plan, recipe).collect();
     // A path may be the end of another one.
     named.sort_by_key(|file| Reverse(file.path.len()));

@@ -47,6 +47,7 @@ impl Stored {
     pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Stored> {
         let mut manifest = manifest(path)?;
         index_files::locate(&mut manifest.plan.indices, path);
+        let tables = index_files::attach(&mut manifest.plan, path);
         let mut ledger = Ledger::new(manifest.plan.clone());
         let altered = checks::altered(&manifest.plan);
         let log = each_event_until(path, |line| {
@@ -58,6 +59,7 @@ impl Stored {
         }
         ledger.settle();
         let mut warnings: Vec<String> = log.integrity.warning(&events::file(path)).into_iter().collect();
+        warnings.extend(tables);
         warnings.extend(altered.values().next().map(|reason| {
             let others =
                 if altered.len() > 1 { format!(" ({} such cases)", altered.len()) } else { String::new() };

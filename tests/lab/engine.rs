@@ -158,6 +158,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
         repeats: Default::default(),
         claims: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
         experiments: vec![Experiment {
             title: "test".into(),
             slug: "test".into(),

@@ -96,7 +96,7 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
 }
 
 /// Mistakes that a schema cannot detect, by the parser's messages.
-const SEMANTIC: [(&str, &str); 27] = [
+const SEMANTIC: [(&str, &str); 28] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
     ("is in more than one of x, lines, panels and best-of", "places of the chart against each other"),
@@ -107,6 +107,7 @@ const SEMANTIC: [(&str, &str); 27] = [
     ("no case has", "the baseline against the cases"),
     ("chart.ratio-to", "the baseline against the peers, and one key against another"),
     ("chart.overlay", "tables against the paper, and machines against the table"),
+    ("peers: unknown word", "peers against those that ship and those of the folder"),
     ("runs beside cases on", "peers against the backends"),
     ("give only one of", "a primitive's own rule"),
     ("this kernel needs this pattern", "a primitive's own rule"),

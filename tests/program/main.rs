@@ -11,6 +11,7 @@ mod leftovers;
 mod misbehaving;
 mod mpi;
 mod output;
+mod papers;
 mod predictions;
 mod process;
 mod reads;

@@ -1,8 +1,11 @@
 //! The words of charts: an experiment, the axes that it sweeps, and how it is drawn. A recipe says them, a plan holds them,
 //! and every report reads them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::published::Table;
 use super::{Case, Measure, Params, Value, units};
 
 /// Scale of a swept axis on a chart.
@@ -197,18 +200,29 @@ pub struct Chart {
 }
 
 /// Values that a paper prints.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Published {
-    /// The table below `experiments/`: `ashkiani2017/published/table05.csv`.
+    /// The paper's key, and the table in its folder: `ashkiani2017/published/table05.csv`.
     pub file: String,
     /// The machine in the table: `GTX 1080`.
     pub platform: String,
+    /// The table, if it is in the recipe's folder or in that of a run; tables that ship with the program are found by
+    /// their names.
+    #[serde(skip)]
+    pub table: Option<Arc<Table>>,
+}
+
+impl PartialEq for Published {
+    /// Whether the same is drawn, wherever its table was found.
+    fn eq(&self, other: &Published) -> bool {
+        (&self.file, &self.platform) == (&other.file, &other.platform)
+    }
 }
 
 /// The paper and the claim that an experiment examines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paper {
-    /// The paper's citation key: `he2007`, `sengupta2007`, `ashkiani2017` or `lavin2020`.
+    /// The paper's citation key, which is the name of its folder: `he2007`.
     pub key: String,
     /// Figure number or letter, if the recipe replays one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,6 +9,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::peers::Program;
+use super::published::Table;
+
 type Generate = Box<dyn FnOnce() -> Vec<u64> + Send>;
 
 /// The indices of a pattern. Clones share them.
@@ -129,7 +132,18 @@ pub const WHOLE_MATRIX: &str = "%matrix";
 /// The name under which all of a graph is read, instead of the heads of its arcs alone.
 pub const WHOLE_GRAPH: &str = "%graph";
 
-/// Access to index files.
+/// The paper whose folder a recipe lies in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaperFolder {
+    /// The recipe is not from a folder, or is a run's copy: it may be of any paper.
+    Any,
+    /// The folder with this name has a `paper.yaml`.
+    Of(String),
+    /// The folder has none; its name.
+    Without(String),
+}
+
+/// Access to the files that a recipe names, and to those of its paper's folder.
 pub trait IndexFiles {
     /// Describes the array in the file at `path`, as written in a recipe.
     ///
@@ -142,6 +156,27 @@ pub trait IndexFiles {
     /// # Errors
     /// As for [`look`](Self::look).
     fn indices(&self, file: &IndexFile) -> Result<Vec<u64>, String>;
+
+    /// The paper of the recipe's folder.
+    fn paper(&self) -> PaperFolder {
+        PaperFolder::Any
+    }
+
+    /// The table `file`, such as `published/table05.csv`, of the paper with this key, if the recipe's folder has it.
+    ///
+    /// # Errors
+    /// When the table cannot be read; one line that names the file.
+    fn table(&self, _key: &str, _file: &str) -> Result<Option<Table>, String> {
+        Ok(None)
+    }
+
+    /// The peers that the recipe's folder names.
+    ///
+    /// # Errors
+    /// When the list of them has a mistake; one line that names the file.
+    fn programs(&self) -> Result<Vec<Program>, String> {
+        Ok(Vec::new())
+    }
 }
 
 /// An implementation without access to files.

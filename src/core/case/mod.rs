@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use backends::{BACKENDS, Backend, LAST_GPU};
 pub use block_cost::BlockCost;
 pub use chart::MODELS;
-pub use indices::{IndexFile, IndexFiles, IndexPattern, NoFiles, WHOLE_GRAPH, WHOLE_MATRIX};
+pub use indices::{IndexFile, IndexFiles, IndexPattern, NoFiles, PaperFolder, WHOLE_GRAPH, WHOLE_MATRIX};
 pub use listed::{Availability, Device};
 pub use measure::{Cache, HostMemory, Measure, Transfer};
 pub use outcome::{Cancel, Failure, Fault, Refusal, Verdict};
@@ -33,7 +33,8 @@ pub use params::{Params, Value, distinct};
 pub use snapshot::Snapshot;
 pub use work::{Access, Concurrency, Direction, Pass, Ranking, SpeedOfLight, Walk, Work};
 
-use peers::{Peer, of_backend};
+use backends::THREADS_KEY;
+use peers::of_backend;
 
 /// One point of a recipe's sweep: a primitive with every parameter fixed, backend included. It is the unit that
 /// is timed and recorded.
@@ -61,19 +62,25 @@ pub struct Case {
 pub type Place<'a> = (&'a str, u64);
 
 impl Case {
-    /// Name of the backend: `scalar`, `cpu` or `cuda`, or `peer:NAME` for an external program ([`Peer`]).
+    /// Name of the backend: `scalar`, `cpu` or `cuda`, or `peer:NAME` for an external program ([`peers`]).
     pub fn backend(&self) -> &str {
         self.params.text("backend").unwrap_or("?")
     }
 
-    /// The external program that runs this case in place of our own code, if any.
-    pub fn peer(&self) -> Option<&'static Peer> {
+    /// The name of the external program that runs this case in place of our own code, if any.
+    pub fn peer(&self) -> Option<&str> {
         of_backend(self.backend())
     }
 
     /// Backend and device on which the case runs; for a peer, those of the backend to which it is compared.
     pub fn place(&self) -> Place<'_> {
-        (self.peer().map_or(self.backend(), |peer| peer.beside), self.device())
+        let beside = |peer| match peers::named(peer) {
+            Some(peer) => peer.beside,
+            // A peer of a folder has the threads of its neighbours, if these are on processors.
+            None if self.params.get(THREADS_KEY).is_some() => "cpu",
+            None => "cuda",
+        };
+        (self.peer().map_or(self.backend(), beside), self.device())
     }
 
     /// Device number within the backend, from 0.

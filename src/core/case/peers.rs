@@ -1,6 +1,10 @@
 //! Peers: external programs that do the same work in another way, for comparison with ours. Pure; their sources
 //! are in `benches/peers/`.
 
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
 use crate::case::schema::{Kind, Param, ParamDefault};
 
 /// A program that can stand in for a backend. Its results are not certified.
@@ -60,7 +64,7 @@ pub const PEERS: Param = Param {
     kind: Kind::Word(NAMES),
     default: ParamDefault::Unset,
     doc: "programs that do the same work as the cases on cuda or on cpu, measured in the same rounds but not \
-          certified. plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's \
+          certified: those below, and those of the paper's folder, which are executed with --allow-programs. plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's \
           copies and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: \
           CUB's ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-reduce: \
           cub::DeviceReduce, for reduce; cub-histogram: cub::DeviceHistogram, for histogram; cub-radix-sort: \
@@ -83,15 +87,39 @@ pub fn named(name: &str) -> Option<&'static Peer> {
     ALL.iter().find(|peer| peer.name == name)
 }
 
-/// The peer whose cases have this backend.
-pub fn of_backend(backend: &str) -> Option<&'static Peer> {
-    ALL.iter().find(|peer| peer.backend == backend)
+/// How the backend of a peer's cases begins; the peer's name follows.
+pub const BACKEND: &str = "peer:";
+
+/// The name of the peer whose cases have this backend: one of [`ALL`], or one that a paper's folder names.
+pub fn of_backend(backend: &str) -> Option<&str> {
+    backend.strip_prefix(BACKEND)
 }
 
 /// The name of the peer whose backend this is, and any other word as it is.
 pub fn name(backend: &str) -> &str {
-    of_backend(backend).map_or(backend, |peer| peer.name)
+    of_backend(backend).unwrap_or(backend)
 }
+
+/// A peer that the folder of a paper names. Its program is executed only where that is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    pub name: String,
+    /// The backend to whose cases it is compared: one of [`HOSTS`].
+    pub beside: String,
+    /// The program as the folder writes it: with a `/`, relative to the folder; without, a command of the machine.
+    pub program: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// The folder, in which the program is executed; unknown on other machines.
+    #[serde(with = "super::place", default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+}
+
+/// The backends beside which a peer may run.
+pub const HOSTS: [&str; 2] = ["cuda", "cpu"];
+
+/// The option without which no program of a folder is executed.
+pub const ALLOW: &str = "allow-programs";
 
 #[cfg(test)]
 mod tests {
@@ -101,8 +129,8 @@ mod tests {
     fn each_is_found_by_its_name_and_by_its_backend() {
         assert_eq!(ALL.iter().map(|peer| peer.name).collect::<Vec<_>>(), NAMES);
         for peer in ALL {
-            assert_eq!((named(peer.name), of_backend(peer.backend)), (Some(peer), Some(peer)));
-            assert_eq!(peer.backend.strip_prefix("peer:"), Some(peer.name));
+            assert_eq!((named(peer.name), of_backend(peer.backend)), (Some(peer), Some(peer.name)));
+            assert!(HOSTS.contains(&peer.beside));
             assert!(crate::case::backends::names().any(|backend| backend == peer.beside));
             assert!(PEERS.doc.contains(&format!("{}:", peer.name)));
         }

@@ -39,8 +39,12 @@ impl Table {
         let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(plain.as_bytes());
         let at = |line: u64, what: String| format!("{path}:{line}: {what}");
-        let header = reader.headers().map_err(|error| of_csv(path, &error))?.clone();
-        let line = header.position().map_or(1, csv::Position::line);
+        let of_csv = |error: csv::Error| {
+            let line = line_at(plain, error.position());
+            at(line, malformed(&error))
+        };
+        let header = reader.headers().map_err(of_csv)?.clone();
+        let line = line_at(plain, header.position());
         let repeated = header.iter().enumerate().find(|(k, name)| header.iter().take(*k).any(|n| n == *name));
         if let Some((_, name)) = repeated {
             return Err(at(line, format!("the column `{name}` is there twice")));
@@ -55,8 +59,8 @@ impl Table {
         }
         let mut rows = Vec::new();
         for record in reader.records() {
-            let record = record.map_err(|error| of_csv(path, &error))?;
-            let line = record.position().map_or(0, csv::Position::line);
+            let record = record.map_err(of_csv)?;
+            let line = line_at(plain, record.position());
             let row = row(line, &header, &record);
             rows.push(row.map_err(|(column, what)| at(line, format!("column `{column}`: {what}")))?);
         }
@@ -111,16 +115,34 @@ impl Row {
 
     /// Whether the case agrees with the row in all that the row states.
     fn is_of(&self, case: &Case) -> bool {
-        self.parameters().filter(|(column, _)| *column != EXPERIMENT).all(|(column, cell)| {
-            let own = |key: &str| {
-                let before = key.strip_suffix(column);
-                before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
-            };
-            match column {
-                PRIMITIVE => case.primitive == cell,
-                _ => case.params.0.iter().any(|(key, value)| own(key) && value.to_string() == cell),
-            }
+        self.parameters().all(|(column, cell)| agrees(column, cell, case))
+    }
+
+    /// Why the row is of none of these cases: a cell that all of them contradict, or all cells together.
+    pub fn strange<'c>(&self, cases: impl Iterator<Item = &'c Case> + Clone) -> Option<String> {
+        if cases.clone().any(|case| self.is_of(case)) {
+            return None;
+        }
+        let alone =
+            self.parameters().find(|(column, cell)| !cases.clone().any(|case| agrees(column, cell, case)));
+        Some(match alone {
+            Some((column, cell)) => format!("no case has {column}={cell}"),
+            None => "no case has all that it says".to_owned(),
         })
+    }
+}
+
+/// Whether a case agrees with a cell.
+fn agrees(column: &str, cell: &str, case: &Case) -> bool {
+    let own = |key: &str| {
+        let before = key.strip_suffix(column);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
+    match column {
+        PRIMITIVE => case.primitive == cell,
+        // Which experiment is asked by who draws the table.
+        EXPERIMENT => true,
+        _ => case.params.0.iter().any(|(key, value)| own(key) && value.to_string() == cell),
     }
 }
 
@@ -156,19 +178,24 @@ fn row(line: u64, header: &csv::StringRecord, record: &csv::StringRecord) -> Res
     Ok(Row { line, platform, cells })
 }
 
+/// The line of the record that is read from this position on, after comments and empty lines.
+fn line_at(text: &str, position: Option<&csv::Position>) -> u64 {
+    let start = position.map_or(0, |position| position.byte() as usize).min(text.len());
+    let (before, rest) = text.as_bytes().split_at(start);
+    let breaks = before.iter().filter(|&&byte| byte == b'\n').count();
+    let is_skipped = |line: &&[u8]| line.starts_with(b"#") || line.trim_ascii().is_empty();
+    let skipped = rest.split_inclusive(|&byte| byte == b'\n').take_while(is_skipped).count();
+    (breaks + skipped + 1) as u64
+}
+
 /// A mistake of the form of the table.
-fn of_csv(path: &str, error: &csv::Error) -> String {
-    let line = error.position().map_or(1, csv::Position::line);
+fn malformed(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            let before = expected_len.min(len);
-            format!(
-                "{path}:{line}: {len} cells, but {expected_len} columns: column {} is the first without its \
-                     other",
-                before + 1
-            )
+            let without = expected_len.min(len) + 1;
+            format!("{len} cells, but {expected_len} columns; they part at column {without}")
         }
-        _ => format!("{path}:{line}: {error}"),
+        _ => error.to_string(),
     }
 }
 
@@ -207,6 +234,9 @@ mod tests {
         };
         let found = |key, buckets| table.row("A", &case(key, buckets)).is_some();
         assert!(found("method.multisplit.buckets", 8) && found("multisplit.buckets", 8));
+        let (other, row) = (case("multisplit.buckets", 9), &table.rows[0]);
+        assert_eq!(row.strange([&other].into_iter()).as_deref(), Some("no case has multisplit.buckets=8"));
+        assert_eq!(row.strange([&other, &case("multisplit.buckets", 8)].into_iter()), None);
         assert!(!found("multisplit.buckets", 9) && !found("amultisplit.buckets", 8) && !found("buckets", 8));
     }
 
@@ -218,7 +248,14 @@ mod tests {
         );
         assert!(error("A,sort,8,0,\n").starts_with("p/x.csv:3: column `median_s`: `0`"));
         assert_eq!(error(",sort,8,1,\n"), "p/x.csv:3: column `platform`: is empty; accepted: a name");
-        assert!(error("A,sort,8,1,2\nA,sort\n").starts_with("p/x.csv:4: 2 cells, but 5 columns: column 3"));
+        assert!(
+            error("A,sort,8,1,2\nA,sort\n")
+                .starts_with("p/x.csv:4: 2 cells, but 5 columns; they part at column 3")
+        );
+        assert!(
+            error("A,sort,8,1,2\n# a remark\n\n# and another\nA,sort,8,x,\n")
+                .starts_with("p/x.csv:7: column `median_s`")
+        );
         assert!(error("").starts_with("p/x.csv:2: there is no row"));
         let of = |text: &str| Table::read("x", text).expect_err("a mistake");
         assert_eq!(

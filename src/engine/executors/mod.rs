@@ -15,6 +15,7 @@ use crate::case::{Case, Failure};
 use crate::device::cuda::ComputeCapability;
 use crate::engine::Executor;
 use crate::primitives::implementations::implementation;
+use peer::PeerExecutor;
 
 pub use crate::device::cuda::{KernelList, Launched};
 
@@ -45,8 +46,8 @@ pub fn all() -> Vec<Box<dyn Executor>> {
     ]
 }
 
-/// [`all`], and the peers whose programs are in this folder.
-pub fn with_peers(folder: Option<&Path>) -> Vec<Box<dyn Executor>> {
-    let peers = peer::all(folder).map(|peer| Box::new(peer) as Box<dyn Executor>);
-    all().into_iter().chain(peers).collect()
+/// [`all`], the peers whose programs are in this folder, and what answers for those that papers' folders name.
+pub fn with_peers(folder: Option<&Path>, allowed: bool) -> Vec<Box<dyn Executor>> {
+    let peers = peer::all(folder).chain([PeerExecutor::of_folders(allowed)]);
+    all().into_iter().chain(peers.map(|peer| Box::new(peer) as Box<dyn Executor>)).collect()
 }

@@ -9,12 +9,14 @@ mod tests;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
-use self::program::{Answer, Program};
+use self::program::{Answer, Process};
 use crate::case::backends::THREADS_KEY;
-use crate::case::peers::{self, Peer, SETTING};
+use crate::case::peers::{self, Program, SETTING};
+use crate::case::units::shown;
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Params, Refusal, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::{Executor, Preparation};
@@ -23,6 +25,9 @@ use crate::primitives::pattern::spec::Kernel;
 
 /// The environment variable with the folder of the programs.
 pub const FOLDER: &str = "SCATTERLAB_PEERS";
+/// The environment variable by which the program tells an engine of its own that programs of papers' folders may be
+/// executed. It passes on the option, and nothing else: a command without the option removes it.
+pub const ALLOWED: &str = "SCATTERLAB_ALLOW_PROGRAMS";
 
 /// How long a program may take to answer: waking a GPU takes the driver seconds, and so does generating inputs
 /// that fill its memory.
@@ -41,48 +46,101 @@ pub fn folder(read: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 
 /// All known peers; their programs are expected in this folder.
 pub fn all(folder: Option<&Path>) -> impl Iterator<Item = PeerExecutor> {
-    peers::ALL.iter().map(move |peer| PeerExecutor::new(peer, folder))
+    peers::ALL.iter().map(move |peer| {
+        PeerExecutor::new(peer.name, peer.backend, peer.beside, Source::Built(folder.map(Path::to_owned)))
+    })
 }
 
 /// Runs the cases of one peer.
 pub struct PeerExecutor {
-    peer: &'static Peer,
-    folder: Option<PathBuf>,
+    name: &'static str,
+    backend: &'static str,
+    beside: &'static str,
+    source: Source,
     patience: Duration,
     running: Running,
 }
 
+/// Where a peer's program is.
+enum Source {
+    /// In this folder, under the peer's name.
+    Built(Option<PathBuf>),
+    /// Where the folder of a paper says.
+    Paper { program: Option<Program>, allowed: bool },
+}
+
 /// The peer's process, from the first case until it fails.
-type Running = Rc<RefCell<Option<Program>>>;
+type Running = Rc<RefCell<Option<Process>>>;
 
 impl PeerExecutor {
-    fn new(peer: &'static Peer, folder: Option<&Path>) -> PeerExecutor {
-        PeerExecutor {
-            peer,
-            folder: folder.map(Path::to_owned),
-            patience: PATIENCE,
-            running: Running::default(),
+    fn new(name: &'static str, backend: &'static str, beside: &'static str, source: Source) -> PeerExecutor {
+        PeerExecutor { name, backend, beside, source, patience: PATIENCE, running: Running::default() }
+    }
+
+    /// What answers for the peers that papers' folders name: none of them yet.
+    pub fn of_folders(allowed: bool) -> PeerExecutor {
+        PeerExecutor::new("", peers::BACKEND, "", Source::Paper { program: None, allowed })
+    }
+
+    /// The command that starts the peer's program, or why there is none.
+    fn command(&self) -> Result<Command, String> {
+        const ADVICE: &str = "bash benches/peers/build.sh builds the peers";
+        match &self.source {
+            Source::Built(None) => Err(format!("no folder of peers: set {FOLDER}; {ADVICE}")),
+            Source::Built(Some(folder)) => match folder.join(self.name) {
+                file if file.is_file() => Ok(Command::new(file)),
+                file => Err(format!("no program {}; {ADVICE}", file.display())),
+            },
+            Source::Paper { allowed: false, .. } => Err(format!(
+                "programs of a paper's folder are executed only with --{}; this one is {}",
+                peers::ALLOW,
+                self.words()
+            )),
+            Source::Paper { program: None, .. } => Err("the folder names no such peer".to_owned()),
+            Source::Paper { program: Some(program), .. } => of_paper(program),
         }
     }
 
-    /// The file of the peer's program, or why there is none.
-    fn file(&self) -> Result<PathBuf, String> {
-        const ADVICE: &str = "bash benches/peers/build.sh builds the peers";
-        match self.folder.as_ref().map(|folder| folder.join(self.peer.name)) {
-            Some(file) if file.is_file() => Ok(file),
-            Some(file) => Err(format!("no program {}; {ADVICE}", file.display())),
-            None => Err(format!("no folder of peers: set {FOLDER}; {ADVICE}")),
+    /// The program of a paper's folder, as the folder writes it.
+    fn words(&self) -> String {
+        match &self.source {
+            Source::Paper { program: Some(program), .. } => shown(&program.program),
+            _ => "one of them".to_owned(),
         }
     }
 
     fn start(&self) -> Result<(), Failure> {
         let mut running = self.running.borrow_mut();
         if running.is_none() {
-            let file = self.file().map_err(Failure::NotApplicable)?;
-            *running = Some(Program::start(self.peer.name, &file, self.patience)?);
+            let command = self.command().map_err(Failure::NotApplicable)?;
+            *running = Some(Process::start(self.name, command, self.patience)?);
         }
         Ok(())
     }
+}
+
+/// The command of a program that a paper's folder names; it is executed in that folder.
+fn of_paper(program: &Program) -> Result<Command, String> {
+    let name = shown(&program.program);
+    let Some(folder) = &program.folder else {
+        return Err(format!(
+            "the run does not tell the folder of {name}; run the recipe in its paper's folder"
+        ));
+    };
+    if !folder.is_dir() {
+        return Err(format!("no folder {}, in which {name} would be executed", folder.display()));
+    }
+    // As in a shell, a word without a slash is a command of the machine.
+    let file = match program.program.contains('/') {
+        false => PathBuf::from(&program.program),
+        true => folder.join(&program.program),
+    };
+    if program.program.contains('/') && !file.is_file() {
+        return Err(format!("no program {}", file.display()));
+    }
+    let mut command = Command::new(file);
+    command.args(&program.arguments).current_dir(folder);
+    Ok(command)
 }
 
 /// Sends an order to the program, which is ended if it fails.
@@ -100,12 +158,22 @@ fn ask(running: &Running, order: &str, cancel: &Cancel) -> Result<Answer, Failur
 
 impl Executor for PeerExecutor {
     fn backend(&self) -> &'static str {
-        self.peer.backend
+        self.backend
+    }
+
+    fn of_program(&self, program: &Program) -> Option<Box<dyn Executor>> {
+        let Source::Paper { program: None, allowed } = self.source else { return None };
+        let beside = peers::HOSTS.into_iter().find(|host| *host == program.beside)?;
+        // An engine serves few plans, each of which brings a few names.
+        let backend: &'static str = format!("{}{}", peers::BACKEND, program.name).leak();
+        let source = Source::Paper { program: Some(program.clone()), allowed };
+        let name = peers::name(backend);
+        Some(Box::new(PeerExecutor::new(name, backend, beside, source)))
     }
 
     fn device(&self) -> Device {
-        let backend = self.peer.backend;
-        match self.file() {
+        let backend = self.backend;
+        match self.command() {
             Ok(_) => Device {
                 availability: Availability::Available,
                 ..Device::unavailable(backend, String::new())
@@ -128,10 +196,10 @@ impl Executor for PeerExecutor {
         match ask(&self.running, &order, cancel)? {
             Answer::Ready(memory, settings) => {
                 let (running, cancel) = (self.running.clone(), cancel.clone());
-                let resolved = resolved(self.peer, settings);
+                let resolved = resolved(self.beside, settings);
                 Ok(Box::new(Measured { running, cancel, memory, resolved }))
             }
-            _ => Err(Failure::Failed(format!("the peer {} was not ready", self.peer.name))),
+            _ => Err(Failure::Failed(format!("the peer {} was not ready", self.name))),
         }
     }
 
@@ -146,8 +214,8 @@ impl Executor for PeerExecutor {
 
 /// The settings under full keys: `peer.NAME`, apart from those of our own parameters, which decide what a case
 /// declares. A number of threads means what it means for our backend, and has the same key.
-fn resolved(peer: &Peer, settings: Vec<(String, Value)>) -> Vec<(String, Value)> {
-    let key = |name: &str| match (peer.beside, name) {
+fn resolved(beside: &str, settings: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let key = |name: &str| match (beside, name) {
         ("cpu", "threads") => THREADS_KEY.to_owned(),
         _ => format!("{SETTING}{name}"),
     };

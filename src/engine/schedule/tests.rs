@@ -42,6 +42,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
         repeats: Default::default(),
         claims: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
         experiments: measures.iter().map(experiment).collect(),
         cases: cases.iter().map(case).collect(),
     }

@@ -12,7 +12,6 @@ use crate::primitives::Primitive;
 use crate::recipe::ParamSlot;
 use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES, SCALES, STATISTICS};
 use crate::recipe::plan::{Bars, Ceiling, Quantity, Statistic};
-use crate::recipe::published;
 
 /// Schema of the chart for experiments of these primitives, stored as `name` in the definitions.
 pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut Schemas) -> Json {
@@ -97,16 +96,11 @@ fn bars() -> Json {
     json!({ "anyOf": known.into_iter().chain([json!({ "type": "null" })]).collect::<Vec<Json>>() })
 }
 
-/// The tables that ship with the program, without the folders of their papers.
+/// A table of the recipe's folder and its machine, or `null`.
 fn overlay() -> Json {
-    let mut tables = serde_json::Map::new();
-    for table in published::tables() {
-        let file = table.path.split_once('/').map_or(table.path, |(_, file)| file);
-        tables.insert(file.to_owned(), json!({ "type": "string" }));
-    }
     json!({
         "type": ["object", "null"],
-        "properties": tables,
+        "patternProperties": { r"^published/[^./\\][^/\\]*\.csv$": { "type": "string" } },
         "additionalProperties": false,
         "minProperties": 1,
         "maxProperties": 1,

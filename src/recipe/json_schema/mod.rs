@@ -10,10 +10,11 @@ mod value;
 
 use serde_json::{Value as Json, json};
 
-use super::draft::{LANGUAGE, MAX_EXPERIMENTS, PAPERS};
+use super::draft::{LANGUAGE, MAX_EXPERIMENTS, NAME};
 use super::measure::{self, Form, MeasureKey};
+use super::published::PAPERS;
 use crate::case::measure::Order;
-use crate::case::peers::PEERS;
+use crate::case::peers::{ALL, PEERS};
 use crate::case::schema::{Kind, Param, ParamDefault};
 use crate::case::units::{percent_pattern, seconds_pattern};
 use crate::case::{BACKENDS, Cache, HostMemory};
@@ -87,7 +88,7 @@ fn experiment_keys(
     keys.insert("paper".into(), paper());
     keys.insert("seed".into(), property(&seed, Sweep::One, "seed", schemas));
     keys.insert("backend".into(), property(&BACKENDS, Sweep::Many, "backend", schemas));
-    keys.insert("peers".into(), property(&PEERS, Sweep::Many, "peers", schemas));
+    keys.insert("peers".into(), peers());
     // The names that a chart accepts depend on the primitive: `charts` specifies them, and editors should
     // offer only that schema.
     keys.insert("chart".into(), json!({ "type": "object", "doNotSuggest": true }));
@@ -192,13 +193,26 @@ fn paper() -> Json {
         "type": "object",
         "description": "the paper whose figure or table is replayed",
         "properties": {
-            "key": { "enum": PAPERS, "description": "which paper" },
+            "key": {
+                "type": "string",
+                "pattern": NAME,
+                "patternErrorMessage": "Expected the name of a paper's folder",
+                "examples": PAPERS,
+                "description": "which paper: one that ships with the program, or that of the recipe's folder",
+            },
             "figure": described(text(), "number or letter of its figure"),
             "table": described(text(), "number of its table"),
             "claim": described(text(), "what the paper claims about it, in a few words"),
         },
         "additionalProperties": false,
     })
+}
+
+/// The names that ship with the program, and those of the recipe's folder.
+fn peers() -> Json {
+    let name = json!({ "type": "string", "pattern": NAME, "examples": ALL.iter().map(|peer| peer.name).collect::<Vec<_>>() });
+    let list = json!({ "type": "array", "items": name, "minItems": 1, "uniqueItems": true });
+    described(json!({ "anyOf": [name, list, { "type": "null" }] }), PEERS.doc)
 }
 
 /// Schema of `measure:`.

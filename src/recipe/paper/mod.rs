@@ -15,7 +15,7 @@ use super::node::{Content, Key, Node, locate_place, only, read};
 pub const FILE: &str = "paper.yaml";
 
 /// Files found by the build script: paths in the source tree, and texts.
-const FOUND: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/paper_files.rs"));
+const FOUND: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/claims.rs"));
 
 /// A paper.
 #[derive(Clone, Debug)]

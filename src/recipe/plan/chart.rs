@@ -1,21 +1,25 @@
 //! Resolves the names in `chart:` to axes.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::catalog::{Catalog, Entry};
 use super::maps::Choices;
 use super::value_text;
 use super::{Ceiling, Chart, ChartScale, Published, Scale};
-use crate::case::BACKENDS;
-use crate::case::Value;
-use crate::case::peers::of_backend;
+use crate::case::peers::{BACKEND, of_backend};
+use crate::case::{BACKENDS, IndexFiles, Value};
 use crate::primitives;
 use crate::recipe::node::Content;
-use crate::recipe::published::{self, Table};
+use crate::recipe::published::{self, Table, is_table};
 use crate::recipe::{Draft, ErrorKind, Mistake, Name, Node, Place, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys, and its choices that stand for parameters below them.
-pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<(Chart, Choices), Mistake> {
+pub(super) fn chart(
+    draft: &Draft,
+    catalog: &Catalog,
+    files: &dyn IndexFiles,
+) -> Result<(Chart, Choices), Mistake> {
     let written = &draft.chart;
     let find = |name: &Name, at: &str| Ok(catalog.find(&name.text, name.place, at)?.slot.key.clone());
     let list = |names: &[Name], at: &str| names.iter().map(|n| find(n, at)).collect::<Result<Vec<_>, _>>();
@@ -44,7 +48,8 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<(Chart, Choices)
         written.relative_to.as_ref().map(|(name, node)| baseline(draft, catalog, name, node)).transpose()?;
     let (ceiling, models) = (ceiling(draft)?, models(draft)?);
     let (bars, ratio) = (written.bars, written.ratio);
-    let overlay = written.overlay.as_ref().map(|(file, node)| overlay(draft, file, node)).transpose()?;
+    let overlay =
+        written.overlay.as_ref().map(|(file, node)| overlay(draft, (file, node), files)).transpose()?;
     counted(draft)?;
     let scale = scale(draft, catalog, &x)?;
     let mut chart = Chart {
@@ -114,13 +119,10 @@ fn baseline(draft: &Draft, catalog: &Catalog, name: &Name, node: &Node) -> Resul
     let at = if draft.chart.ratio { "chart.ratio-to" } else { "chart.relative-to" };
     let entry = catalog.find(&name.text, name.place, at)?;
     let at = format!("{at}.{}", name.text);
-    let peer = draft
-        .peers
-        .iter()
-        .map(|(peer, _)| *peer)
-        .find(|peer| node.content == Content::Text(peer.name.to_owned()));
+    let peer =
+        draft.peers.iter().map(|(peer, _)| peer).find(|peer| node.content == Content::Text(peer.to_string()));
     let value = match peer.filter(|_| entry.slot.key == BACKENDS.name) {
-        Some(peer) => Value::Text(peer.backend.to_owned()),
+        Some(peer) => Value::Text(format!("{BACKEND}{peer}")),
         None => scalar(&entry.slot.param.kind, node, &at)?,
     };
     if entry.values.contains(&value) {
@@ -167,17 +169,30 @@ fn scale(draft: &Draft, catalog: &Catalog, x: &str) -> Result<ChartScale, Mistak
     }
 }
 
-/// The table beside the recipe, which must be one that ships with the program, and its machine.
-fn overlay(draft: &Draft, file: &Name, node: &Node) -> Result<Published, Mistake> {
+/// The table beside the recipe, or else the one that ships with the program, and its machine.
+fn overlay(
+    draft: &Draft,
+    (file, node): (&Name, &Node),
+    files: &dyn IndexFiles,
+) -> Result<Published, Mistake> {
     const AT: &str = "chart.overlay";
     let Some(paper) = &draft.paper else {
         let message = "a table belongs to a paper; accepted: with paper: {key: …}";
         return Err(Mistake::invalid(file.place, AT, message.to_owned()));
     };
     let path = format!("{}/{}", paper.key, file.text);
-    let Some(table) = Table::find(&path) else {
-        let own = |table: &Table| table.path.strip_prefix(&paper.key)?.strip_prefix('/');
+    if !is_table(&file.text) {
+        let message = format!("`{}` is no table of a paper; accepted: published/NAME.csv", file.text);
+        return Err(Mistake::invalid(file.place, AT, message));
+    }
+    let own = files.table(&paper.key, &file.text).map_err(|why| Mistake::invalid(file.place, AT, why))?;
+    let Some(table) = own.as_ref().or_else(|| published::find(&path)) else {
+        let own = |table: &'static Table| table.path.strip_prefix(&paper.key)?.strip_prefix('/');
         let known: Vec<&str> = published::tables().iter().filter_map(own).collect();
+        if known.is_empty() {
+            let message = format!("there is no {} in the recipe's folder", file.text);
+            return Err(Mistake::invalid(file.place, AT, message));
+        }
         return Err(Mistake::unknown_word(file.place, AT, &file.text, &known));
     };
     let at = format!("{AT}.{}", file.text);
@@ -187,7 +202,7 @@ fn overlay(draft: &Draft, file: &Name, node: &Node) -> Result<Published, Mistake
     if !table.platforms().contains(&platform.as_str()) {
         return Err(Mistake::unknown_word(node.place, &at, platform, &table.platforms()));
     }
-    Ok(Published { file: path, platform: platform.clone() })
+    Ok(Published { file: path, platform: platform.clone(), table: own.map(Arc::new) })
 }
 
 /// The ceiling, if it suits the quantity.

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::case::peers::Program;
 use crate::case::{Case, IndexFile, Params, Value};
 use crate::primitives;
 use indices::is_whereabouts;
@@ -57,6 +58,9 @@ pub struct Plan {
     /// The files of indices that the cases name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indices: Vec<IndexFile>,
+    /// The peers among the cases that the paper's folder names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
 }
 
 impl Plan {

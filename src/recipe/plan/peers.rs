@@ -2,38 +2,57 @@
 
 use crate::case::backends::THREADS_KEY;
 use crate::case::gpus::{COUNT_KEY, DEVICE_KEY};
-use crate::case::peers::{Peer, of_backend};
-use crate::case::{BACKENDS, Params, Value};
+use crate::case::peers::{ALL, BACKEND, PEERS, Program, named, of_backend};
+use crate::case::{BACKENDS, IndexFiles, Params, Value};
 use crate::recipe::{Alternative, Draft, Mistake, Place, Setting};
 
 /// Parameters of the host backend that a peer shares: where it runs, and with how many threads.
 const SHARED: [&str; 2] = [DEVICE_KEY, THREADS_KEY];
 
-/// Adds every peer of the draft as a further backend, on the devices of its host backend.
+/// Adds every peer of the drafts as a further backend, on the devices of its host backend, and returns those that the
+/// recipe's folder names.
 ///
 /// # Errors
-/// A peer whose host backend has no cases on a single device. If the command line replaces the backends,
-/// peers of omitted backends are omitted, too.
-pub(super) fn add(draft: &mut Draft) -> Result<(), Mistake> {
+/// An unknown name, or a peer whose host backend has no cases on a single device. If the command line replaces the
+/// backends, peers of omitted backends are omitted, too.
+pub(super) fn add(drafts: &mut [Draft], files: &dyn IndexFiles) -> Result<Vec<Program>, Mistake> {
+    let mut own = Vec::new();
+    let foreign = drafts.iter().flat_map(|draft| &draft.peers).find(|(name, _)| named(name).is_none());
+    if let Some((_, place)) = foreign {
+        own = files.programs().map_err(|why| Mistake::invalid(*place, PEERS.name, why))?;
+    }
+    for draft in drafts.iter_mut() {
+        add_to(draft, &own)?;
+    }
+    own.retain(|program| {
+        drafts.iter().any(|draft| draft.peers.iter().any(|(name, _)| *name == program.name))
+    });
+    Ok(own)
+}
+
+fn add_to(draft: &mut Draft, programs: &[Program]) -> Result<(), Mistake> {
     let Some(setting) = draft.settings.iter_mut().find(|s| s.slot.key == BACKENDS.name) else {
         return Ok(());
     };
     let own = setting.alternatives.clone();
-    for (peer, place) in &draft.peers {
-        let hosts = own.iter().filter(|host| is(host, peer.beside) && on_one_device(host));
-        let beside = hosts.map(|host| alternative(peer, *place, host));
+    for (name, place) in &draft.peers {
+        let program = || programs.iter().find(|program| program.name == *name);
+        let beside = named(name).map(|peer| peer.beside).or_else(|| Some(program()?.beside.as_str()));
+        let Some(beside) = beside else {
+            let known = ALL.iter().map(|peer| peer.name).chain(programs.iter().map(|p| p.name.as_str()));
+            return Err(Mistake::unknown_word(*place, PEERS.name, name, &known.collect::<Vec<_>>()));
+        };
+        let hosts = own.iter().filter(|host| is(host, beside) && on_one_device(host));
+        let added = hosts.map(|host| alternative(name, *place, host));
         let before = setting.alternatives.len();
-        for one in beside {
+        for one in added {
             // Hosts may differ in parameters that the peer does not have.
             let known = setting.alternatives[before..].iter().any(|known| known.says() == one.says());
             setting.alternatives.extend((!known).then_some(one));
         }
         if setting.alternatives.len() == before && matches!(setting.place, Place::Recipe(_)) {
-            let message = format!(
-                "{} runs beside cases on one device of {}, but there are none",
-                peer.name, peer.beside
-            );
-            return Err(Mistake::invalid(*place, "peers", message));
+            let message = format!("{name} runs beside cases on one device of {beside}, but there are none");
+            return Err(Mistake::invalid(*place, PEERS.name, message));
         }
     }
     Ok(())
@@ -48,10 +67,10 @@ fn on_one_device(host: &Alternative) -> bool {
     host.inner.iter().all(|setting| setting.slot.key != COUNT_KEY)
 }
 
-fn alternative(peer: &Peer, place: Place, host: &Alternative) -> Alternative {
+fn alternative(peer: &str, place: Place, host: &Alternative) -> Alternative {
     let shared = |setting: &&Setting| SHARED.contains(&setting.slot.key.as_str());
     let inner: Vec<Setting> = host.inner.iter().filter(shared).cloned().collect();
-    Alternative { value: Some(Value::Text(peer.backend.to_owned())), place, inner }
+    Alternative { value: Some(Value::Text(format!("{BACKEND}{peer}"))), place, inner }
 }
 
 /// A case's parameters; for a peer, without the choice of our methods.

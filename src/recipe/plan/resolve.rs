@@ -13,7 +13,9 @@ use super::peers;
 use super::repeats::repeats;
 use super::title;
 use super::{Chart, Experiment, Plan};
-use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Refusal, Value, distinct};
+use crate::case::{Cache, Case, IndexFiles, NoFiles, PaperFolder, Params, Refusal, Value, distinct};
+use crate::recipe::programs::MANIFEST;
+use crate::recipe::published::PAPERS;
 use crate::recipe::{
     Draft, ErrorKind, MAX_CASES, Mistake, Name, Place, Recipe, RecipeError, Setting, cases, hash,
     locate_place, paper, too_many,
@@ -60,8 +62,10 @@ pub fn resolve_until(
         problem: Box::new(mistake.problem),
     };
     apply(&mut drafts, overrides).map_err(located)?;
-    drafts.iter_mut().try_for_each(peers::add).map_err(located)?;
+    drafts.iter().try_for_each(|draft| of_a_paper(draft, files)).map_err(located)?;
+    let programs = peers::add(&mut drafts, files).map_err(located)?;
     let mut plan = plan(recipe, &drafts, files, wanted).map_err(located)?;
+    plan.programs = programs;
     if *overrides != Overrides::default() && drafts.iter().any(title::is_computed) {
         // An experiment is called by what the recipe alone would measure, so that files and figures find it.
         let own = resolve_until(recipe, &Overrides::default(), files, wanted)
@@ -73,6 +77,32 @@ pub fn resolve_until(
     title::retitle(&mut plan, &drafts, &slugs).map_err(located)?;
     plan.repeats = repeats(&plan);
     Ok(Plan { overrides: overrides.words(), ..plan })
+}
+
+/// A recipe is of a paper that ships with the program, or of the one in whose folder it lies.
+fn of_a_paper(draft: &Draft, files: &dyn IndexFiles) -> Result<(), Mistake> {
+    let Some(paper) = draft.paper.as_ref().filter(|paper| !PAPERS.contains(&paper.key.as_str())) else {
+        return Ok(());
+    };
+    let shipped = PAPERS.join(", ");
+    let (folder, accepted) = match files.paper() {
+        PaperFolder::Any => return Ok(()),
+        PaperFolder::Of(name) if name == paper.key => return Ok(()),
+        PaperFolder::Of(name) => (format!("that of the folder, {name}"), format!("{shipped}, {name}")),
+        PaperFolder::Without(name) if name == paper.key => {
+            let message =
+                format!("the folder {name} has no {MANIFEST}, which makes it a paper; accepted: {shipped}");
+            return Err(Mistake::invalid(draft.key, "paper.key", message));
+        }
+        PaperFolder::Without(_) => {
+            ("the name of a folder with a paper.yaml beside the recipe".to_owned(), shipped)
+        }
+    };
+    let message = format!(
+        "`{}` is neither a paper that ships with the program nor {folder}; accepted: {accepted}",
+        paper.key
+    );
+    Err(Mistake::invalid(draft.key, "paper.key", message))
 }
 
 fn plan(
@@ -94,13 +124,14 @@ fn plan(
         repeats: BTreeMap::new(),
         claims: claims(drafts),
         indices: Vec::new(),
+        programs: Vec::new(),
     };
     let mut brought = Brought::new(files);
     let (mut slugs, mut ids) = (HashSet::new(), HashMap::new());
     let mut titles = Vec::new();
     for draft in drafts {
         let catalog = Catalog::of(&draft.settings, draft.primitive.name());
-        let (chart, choices) = chart(draft, &catalog)?;
+        let (chart, choices) = chart(draft, &catalog, files)?;
         let first = plan.cases.len();
         add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids, wanted)?;
         let title = title::filled(&draft.title, &catalog, plan.cases[first..].iter())?;

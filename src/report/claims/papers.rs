@@ -57,11 +57,9 @@ impl Folder {
             plans.insert(name.trim_end_matches(".yaml").to_owned(), plan);
         }
         let mut tables = BTreeMap::new();
-        for (path, text) in published::texts() {
-            let name = path.strip_prefix("experiments/").and_then(|path| path.strip_prefix(&*prefix));
-            let Some(name) = name.and_then(|path| path.strip_prefix("published/")) else { continue };
-            let table = Table::read(path, text).map_err(anyhow::Error::msg)?;
-            tables.insert(name.trim_end_matches(".csv").to_owned(), table);
+        for table in published::tables() {
+            let name = table.path.strip_prefix(&prefix).and_then(|path| path.strip_prefix("published/"));
+            tables.extend(name.map(|name| (name.trim_end_matches(".csv").to_owned(), table.clone())));
         }
         Folder { paper: paper.clone(), plans, tables }.checked()
     }
@@ -86,7 +84,7 @@ impl Folder {
         }
         let mut tables = BTreeMap::new();
         for path in listed(&folder.join("published"), "csv").unwrap_or_default() {
-            let text = files::text(&path, &files::RECIPE)?;
+            let text = files::text(&path, &files::TABLE)?;
             let table = Table::read(&path.to_string_lossy(), &text).map_err(anyhow::Error::msg)?;
             tables.insert(stem(&path), table);
         }

@@ -255,7 +255,7 @@ fn runs_without_the_cases_are_answered_with_the_recipe() {
 /// A run of every method and of the sorts, in which the sort of whole keys takes five times as long.
 fn splits(overrides: &[(&str, &str)]) -> Run {
     let slow = |case: &Case| {
-        let last = case.peer().is_some_and(|peer| peer.name == "cub-sort");
+        let last = case.peer() == Some("cub-sort");
         seconds(case) * if last { 5.0 } else { 1.0 }
     };
     let mut run = Run::of("ashkiani2017/table05-speedups", "run");
@@ -324,7 +324,7 @@ fn without_the_sort_there_is_no_speed_up() {
     assert!(error.ends_with("scatterlab run ashkiani2017/fig07-speedups"), "{error}");
     run = splits(&[]);
     let is = |case: &Case| {
-        let sort = case.peer().is_some_and(|peer| peer.name == "cub-sort");
+        let sort = case.peer() == Some("cub-sort");
         sort && case.params.int("buckets") == Some(8) && case.params.text("values") == Some("none")
     };
     let case = run.case(is);

@@ -50,7 +50,7 @@ impl BestOf {
             let predicted = |record: &Record| record.quantity_at(chart.y, record.prediction(model)?.seconds);
             self.foreseen.extend(best(&predicted).map(|at| (rank, at)));
         }
-        let printed = |record: &Record| record.quantity_at(chart.y, published::seconds(chart, &record.case)?);
+        let printed = |record: &Record| record.quantity_at(chart.y, published::seconds(chart, record)?);
         self.printed.extend(best(&printed));
     }
 

@@ -352,7 +352,7 @@ impl Builder<'_> {
         if self.data.best.as_ref().is_some_and(|best| !best.prints(at)) {
             return None;
         }
-        let seconds = |record: &Record| published::seconds(&self.experiment.chart, &record.case);
+        let seconds = |record: &Record| published::seconds(&self.experiment.chart, record);
         self.converted(record, seconds(record)?, seconds)
     }
 

@@ -1,9 +1,9 @@
 //! Values that a paper prints of the cases of a chart.
 
 use super::Panel;
-use crate::case::Case;
 use crate::recipe::plan::{Chart, Published};
-use crate::recipe::published::Table;
+use crate::recipe::published::drawn;
+use crate::run::Record;
 
 /// Values that a paper prints of the cases of one line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,13 +40,14 @@ impl Panel {
     }
 }
 
-/// The seconds that the chart's table has of a case.
-pub(super) fn seconds(chart: &Chart, case: &Case) -> Option<f64> {
-    let Published { file, platform } = chart.overlay.as_ref()?;
-    Table::find(file)?.seconds(platform, case)
+/// The seconds that the chart's table has of a case, or those of the rate that it has.
+pub(super) fn seconds(chart: &Chart, record: &Record) -> Option<f64> {
+    let overlay = chart.overlay.as_ref()?;
+    let row = drawn(overlay)?.row(&overlay.platform, &record.case)?;
+    row.seconds().or_else(|| Some(record.work.as_ref()?.elements as f64 / row.rate()?))
 }
 
 /// `GTX 1080 (ashkiani2017)`.
-pub(super) fn source(Published { file, platform }: &Published) -> String {
+pub(super) fn source(Published { file, platform, .. }: &Published) -> String {
     format!("{platform} ({})", file.split('/').next().unwrap_or_default())
 }

@@ -60,6 +60,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         repeats: Default::default(),
         claims: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
     }
 }
 

@@ -50,6 +50,7 @@ fn a_plan_that_cannot_be_said_is_an_error() {
         repeats: Default::default(),
         claims: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
     };
     let mut sleeper = std::process::Command::new("sleep");
     let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");

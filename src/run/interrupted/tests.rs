@@ -37,6 +37,7 @@ fn manifest() -> Manifest {
             repeats: Default::default(),
             claims: Default::default(),
             indices: Vec::new(),
+            programs: Vec::new(),
             experiments: Vec::new(),
             cases: Vec::new(),
         },

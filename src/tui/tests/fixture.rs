@@ -141,6 +141,7 @@ fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
         repeats: Default::default(),
         claims: Default::default(),
         indices: Vec::new(),
+        programs: Vec::new(),
     }
 }
 

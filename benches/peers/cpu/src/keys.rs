@@ -17,6 +17,8 @@ enum Distribution {
     Equal,
     /// The number of different keys.
     Few(u64),
+    /// The number of random words that are joined by and.
+    Entropy(u64),
 }
 
 /// The input of a case.
@@ -73,6 +75,10 @@ impl SortKeys {
             Distribution::Sorted => return i * step,
             Distribution::Reversed => return (self.n - 1 - i) * step,
             Distribution::Equal => 0,
+            Distribution::Entropy(words) => {
+                let word = |w: u64| word64(self.seed, i + w * self.n) >> self.drop;
+                return (0..*words).fold(u64::MAX, |key, w| key & word(w));
+            }
             Distribution::Few(distinct) => scale(mix64(word64(self.seed, i)), *distinct),
         };
         word64(self.seed, number) >> self.drop
@@ -97,10 +103,15 @@ impl SortKeys {
 
 impl Distribution {
     fn of(case: &mut Case, n: u64, seed: u64) -> Result<Distribution, NotApplicable> {
-        let name = case.one_of("distribution", &["uniform", "zipf", "sorted", "reversed", "equal", "few"])?;
+        const NAMES: [&str; 7] = ["uniform", "zipf", "sorted", "reversed", "equal", "few", "entropy"];
+        let name = case.one_of("distribution", &NAMES)?;
         let exponent: f64 = case.number("distribution.zipf.exponent", "1.0")?;
         let distinct: u64 = case.number("distribution.few.distinct", "16")?;
         Ok(match name {
+            "entropy" => match case.number("distribution.entropy.words", "")? {
+                0 => return refused("a key is of at least one word"),
+                words => Distribution::Entropy(words),
+            },
             "zipf" => match Zipf::new(n, exponent, seed) {
                 Some(zipf) => Distribution::Zipf(Box::new(zipf)),
                 None => return refused("there is no such Zipf distribution"),

@@ -10,10 +10,14 @@
 //! reversed   (n − 1 − i) · ⌊(2^W − 1) / n⌋
 //! equal      K(0)
 //! few        K(⌊mix64(w) · distinct / 2^64⌋)
+//! entropy    K(i) & K(i + n) & … & K(i + (words − 1) · n)
+//! file       as it is there
 //! ```
 //!
 //! Key n, which only a deliberate mistake reads, is the complement of key 0. Value i is a bijection of i, so that a
 //! certificate finds the place in the input from which a key has come.
+
+use std::sync::Arc;
 
 use super::{Distribution, Spec};
 use crate::inputs::Zipf;
@@ -34,6 +38,8 @@ pub struct Keys {
     pub step: u64,
     /// Bits by which a key is narrower than 64.
     pub drop: u32,
+    /// The keys of a file.
+    pub given: Option<Arc<Vec<u64>>>,
 }
 
 impl Keys {
@@ -51,6 +57,7 @@ impl Keys {
             zipf,
             step: (u64::MAX >> drop) / spec.keys.max(1),
             drop,
+            given: None,
         }
     }
 
@@ -76,6 +83,10 @@ impl Keys {
             Distribution::Sorted => i * self.step,
             Distribution::Reversed => (self.n - 1 - i) * self.step,
             Distribution::Equal => self.random(0),
+            Distribution::Entropy { words } => {
+                (0..words).fold(u64::MAX >> self.drop, |key, w| key & self.random(i + w * self.n))
+            }
+            Distribution::File { .. } => self.given.as_ref().map_or(0, |given| given[i as usize]),
             Distribution::Few { distinct } => self.random(scale(mix64(word64(self.seed, i)), distinct)),
         }
     }
@@ -195,6 +206,16 @@ mod tests {
         assert!(of("distribution=sorted")[4095] > u64::from(u32::MAX) / 2);
         assert_eq!(count("distribution=equal"), 1);
         assert_eq!(count("distribution=few distribution.few.distinct=7 key=u64"), 7);
+        let ones =
+            |words: &str| of(words).iter().map(|key| f64::from(key.count_ones())).sum::<f64>() / 4096.0;
+        for (and, share) in [(1, 0.5), (2, 0.25), (3, 0.125), (5, 1.0 / 32.0)] {
+            for (key, bits) in [("u32", 32.0), ("u64", 64.0)] {
+                let found = ones(&format!("key={key} distribution=entropy distribution.entropy.words={and}"));
+                assert!((found / bits - share).abs() < 0.004, "{found} of {bits} bits by {and} words");
+            }
+        }
+        let one = of("distribution=entropy distribution.entropy.words=1");
+        assert_eq!(one, of("distribution=uniform"), "one word leaves all bits random");
         assert!(count("key=u64") == 4096 && (100..3000).contains(&count("distribution=zipf")));
         for words in ["", "key=u64 distribution=equal"] {
             let keys = spec(&format!("keys=4096 {words}")).source();
@@ -205,8 +226,12 @@ mod tests {
     /// The CUDA counterpart must give the same keys and values.
     #[test]
     fn golden() {
-        let distributions = ["uniform", "zipf", "sorted", "reversed", "equal", "few"];
+        let distributions = ["uniform", "zipf", "sorted", "reversed", "equal", "few", "entropy"];
         let of = |(key, distribution): (&str, &str)| {
+            let distribution = match distribution {
+                "entropy" => "entropy distribution.entropy.words=3",
+                other => other,
+            };
             let keys = spec(&format!("keys=100000 key={key} distribution={distribution}")).source();
             [0, 1, 2, 99_999, 100_000].map(|i| keys.at(i))
         };

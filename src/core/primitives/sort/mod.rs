@@ -22,10 +22,13 @@ mod work;
 
 pub use methods::Method;
 
+use std::sync::Arc;
+
 use super::multisplit::Values;
-use super::{Definition, Primitive, Problem};
+use super::{Definition, Elsewhere, Primitive, Problem};
+use crate::case::schema::ParamDefault;
 use crate::case::table::{choice, count, count_or, float, parameters, words};
-use crate::case::{BlockCost, Params, Ranking, Refusal, SpeedOfLight, Value, Work};
+use crate::case::{BlockCost, Failure, Params, Ranking, Refusal, SpeedOfLight, Value, Work, params};
 use crate::inputs::zipf::MAX_EXPONENT;
 use keys::Digits;
 use keys::Keys;
@@ -64,6 +67,20 @@ choice! {
             /// number of distinct keys
             distinct: u64 [count(1, 1 << 16)] = "16",
         },
+        /// the bits of several random words joined by and, so that ones become rare (Thearling and Smith 1992)
+        Entropy = "entropy" main "words" {
+            /// number of random words: the entropy of a bit is 1 of one word, 0.811 of 2, 0.544 of 3, 0.337 of 4,
+            /// 0.201 of 5
+            words: u64 [count(1, 64)],
+        },
+        /// keys in a file, all or the first ones
+        File = "file" main "path" {
+            /// path of a .npy file, a text file or a file of raw 64-bit words, also as .gz; relative to the recipe's
+            /// folder; keys are integers below 2^40, those of u32 below 2^32
+            path: Elsewhere,
+            /// name of the column, for a table with a header line
+            column: Elsewhere = unset,
+        },
     }
 }
 
@@ -71,8 +88,8 @@ parameters! {
     /// A sort, typed.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Spec {
-        /// keys
-        keys: u64 [count(1, MAX_KEYS)],
+        /// keys; unset with a file: all that it holds
+        keys: u64 [count(1, MAX_KEYS)] = (ParamDefault::RequiredUnless { key: "distribution", variants: &["file"] }),
         /// type of a key
         key: Key = "u32",
         /// keys alone, or each with a value of this size
@@ -89,6 +106,22 @@ parameters! {
     with {
         /// The method that `best` stands for, or that was asked for; onesweep until a model has chosen for `auto`.
         method: Method = methods::ONESWEEP,
+        /// The hash of keys in a file.
+        file: Option<blake3::Hash> = None,
+    }
+}
+
+/// Parameters that the plan adds to `distribution.file`: the hash of the array, its length and its largest key.
+const HASH: &str = "distribution.file.hash";
+const LENGTH: &str = "distribution.file.length";
+const LARGEST: &str = "distribution.file.largest";
+
+/// Adds the number of keys in a file.
+fn completed(params: Params) -> Params {
+    let open = params.text("distribution") == Some("file") && params.get("keys").is_none();
+    match params.int(LENGTH) {
+        Some(length) if open => params.with("keys", Value::Int(length)),
+        _ => params,
     }
 }
 
@@ -98,7 +131,10 @@ impl Spec {
     /// # Errors
     /// Names the key, or states that the combination does not exist.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let mut spec = Spec::of_table(params, seed)?;
+        let mut spec = Spec::of_table(&completed(params.clone()), seed)?;
+        if let Distribution::File { .. } = spec.distribution {
+            spec.file = Some(spec.of_file(params)?);
+        }
         spec.method = methods::chosen(&spec)?;
         let (begin, end) = (spec.begin, spec.digits(8).end.into());
         if end > 8 * spec.key_bytes() {
@@ -109,6 +145,24 @@ impl Spec {
             return Err(Refusal::invalid("begin", format!("{begin} is not below the end, {end}")));
         }
         methods::refusal(&spec).map_or(Ok(spec), |reason| Err(Refusal::NotApplicable(reason.to_owned())))
+    }
+
+    /// The hash of the file's keys, of which the plan tells how many there are, and the largest.
+    fn of_file(&self, params: &Params) -> Result<blake3::Hash, Refusal> {
+        let (length, largest) = (params::positive(params, LENGTH)?, params::int(params, LARGEST)?);
+        if self.keys > length {
+            return Err(Refusal::invalid(
+                "keys",
+                format!("the file holds {length} keys, but {} are wanted", self.keys),
+            ));
+        }
+        if self.key == Key::U32 && largest > u32::MAX.into() {
+            let message =
+                format!("the largest key of the file, {largest}, has more than 32 bits; accepted: u64");
+            return Err(Refusal::invalid("key", message));
+        }
+        let hash = params.text(HASH).ok_or_else(|| Refusal::Missing { key: HASH.to_owned() })?;
+        blake3::Hash::from_hex(hash).map_err(|error| Refusal::invalid(HASH, error.to_string()))
     }
 
     /// The bits that keys are sorted by, in digits of at most `radix` bits.
@@ -137,9 +191,26 @@ impl Spec {
         self.keys * self.sizes().iter().sum::<u64>()
     }
 
-    /// The keys and values of the case.
+    /// The generated keys and values of the case; those of a file are unknown.
     pub fn source(&self) -> Keys {
         Keys::new(self)
+    }
+
+    /// The keys and values of the case; `stored` fetches the array with a given hash.
+    ///
+    /// # Errors
+    /// Those of `stored`, and an array that is not the plan's.
+    pub fn source_with(
+        &self,
+        stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
+    ) -> Result<Keys, Failure> {
+        let Some(hash) = &self.file else { return Ok(self.source()) };
+        let given = stored(&hash.to_hex())?;
+        let fits = |key: &u64| self.key == Key::U64 || *key <= u32::MAX.into();
+        if (given.len() as u64) < self.keys || !given.iter().take(self.keys as usize).all(fits) {
+            return Err(Failure::Failed("the keys of the file differ from the plan".to_owned()));
+        }
+        Ok(Keys { given: Some(given), ..self.source() })
     }
 
     /// The place in the input whose value this is.
@@ -155,6 +226,7 @@ impl Definition for Spec {
         "keys, alone or with values, in ascending order of all their bits or of a field of bits",
         Spec::TABLE,
     )
+    .with_derived_params(completed)
     .with_method_candidates(|_, params| methods::candidates(params))
     .with_speed_of_light(SpeedOfLight {
         moves: "keys are read and counted, then keys and values are read and stored for each digit of 8 bits (Adinets \
@@ -171,7 +243,9 @@ impl Problem for Spec {
     fn work(&self) -> Work {
         let costs = methods::costs(self);
         let footprint = 2 * self.bytes() + costs.own_bytes;
-        Work::of(self.keys, 2 * self.bytes(), costs.passes()).footprint(footprint)
+        // Keys of a file stay beside the input, in 8 bytes each, for the certificate.
+        let given = if self.file.is_some() { 8 * self.keys } else { 0 };
+        Work::of(self.keys, 2 * self.bytes(), costs.passes()).footprint(footprint).scratch(given)
     }
 
     /// The method that `best` resolved to, and what it has chosen.
@@ -182,6 +256,7 @@ impl Problem for Spec {
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         match self.backend.is_cuda() {
+            _ if self.file.is_some() => Err("no model knows the keys of a file".to_owned()),
             true => methods::costs(self).block_costs(),
             false => Err("no profile gives the time that CPUs take to rank keys".to_owned()),
         }
@@ -196,7 +271,10 @@ impl Problem for Spec {
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
-        oracle::check(self, output)
+        match self.file {
+            Some(_) => Err("the oracle does not read the keys of a file; their certificate does".to_owned()),
+            None => oracle::check(self, &self.source(), output),
+        }
     }
 }
 

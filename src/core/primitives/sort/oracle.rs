@@ -1,12 +1,13 @@
 //! The sequential oracle of sort: the standard library's stable sort.
 
 use super::Spec;
+use super::keys::Keys;
 use crate::primitives::oracle::{check_length, difference, words};
 
 /// Compares keys, and then values, with the definition. Keys alone whose fields are equal may be in any order.
-pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
+pub fn check(spec: &Spec, keys: &Keys, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.bytes())?;
-    let (keys, field) = (spec.source(), spec.digits(8));
+    let field = spec.digits(8);
     let mut order: Vec<u64> = (0..spec.keys).collect();
     order.sort_by_key(|&i| field.field(keys.at(i)));
     let (found_keys, found_values) = output.split_at((spec.keys * spec.key_bytes()) as usize);
@@ -46,24 +47,26 @@ mod tests {
     use super::super::tests::spec;
     use super::*;
 
+    const ENTROPY: &str = "values=4B distribution=entropy distribution.entropy.words=4";
+
     fn bytes(words: impl Iterator<Item = u64>, element: usize) -> Vec<u8> {
         words.flat_map(|word| word.to_le_bytes()[..element].to_vec()).collect()
     }
 
     #[test]
     fn it_accepts_a_sort_and_nothing_else() {
-        for words in ["values=4B", "key=u64 values=8B distribution=few", "values=8B begin=3 end=9"] {
+        for words in ["values=4B", "key=u64 values=8B distribution=few", "values=8B begin=3 end=9", ENTROPY] {
             let spec = spec(&format!("keys=100 {words}"));
             let keys = spec.source();
             let mut order: Vec<u64> = (0..100).collect();
             order.sort_by_key(|&i| (spec.digits(8).field(keys.at(i)), i));
             let mut output = bytes(order.iter().map(|&i| keys.at(i)), spec.key_bytes() as usize);
             output.extend(bytes(order.iter().map(|&i| keys.value(i, spec.value())), spec.value() as usize));
-            assert_eq!(check(&spec, &output), Ok(()), "{words}");
+            assert_eq!(check(&spec, &keys, &output), Ok(()), "{words}");
             for at in [0, 3, output.len() - 1] {
                 let mut wrong = output.clone();
                 wrong[at] ^= 1;
-                assert!(check(&spec, &wrong).is_err(), "{words} {at}");
+                assert!(check(&spec, &keys, &wrong).is_err(), "{words} {at}");
             }
         }
     }
@@ -75,11 +78,11 @@ mod tests {
         let keys = spec.source();
         let mut sorted: Vec<u64> = (0..64).map(|i| keys.at(i)).collect();
         sorted.sort_by_key(|key| (key >> 8 & 1, *key));
-        assert_eq!(check(&spec, &bytes(sorted.iter().copied(), 4)), Ok(()));
+        assert_eq!(check(&spec, &keys, &bytes(sorted.iter().copied(), 4)), Ok(()));
         sorted.reverse();
-        assert!(check(&spec, &bytes(sorted.iter().copied(), 4)).unwrap_err().contains("not the 0th"));
+        assert!(check(&spec, &keys, &bytes(sorted.iter().copied(), 4)).unwrap_err().contains("not the 0th"));
         sorted.reverse();
         sorted[5] ^= 1;
-        assert!(check(&spec, &bytes(sorted.iter().copied(), 4)).is_err());
+        assert!(check(&spec, &keys, &bytes(sorted.iter().copied(), 4)).is_err());
     }
 }

@@ -6,7 +6,8 @@
 //! | `sample BATCH` | `seconds X`, of all executions together |
 //! | `release` | `released` |
 //!
-//! Any order may be answered by `failed REASON`, which ends the program. So does the end of its input.
+//! Any order may be answered by `failed REASON`, which ends the program. So does the end of its input. `docs/papers.md`
+//! describes the protocol for those who write a program.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -46,7 +47,7 @@ pub enum Answer {
 
 /// A running peer process.
 #[derive(Debug)]
-pub struct Program {
+pub struct Process {
     name: &'static str,
     child: Child,
     /// Lines for its standard input. A thread writes them, so that a program that does not read cannot block
@@ -66,18 +67,18 @@ fn told(reason: &str) -> String {
     escaped(&reason.chars().take(REASON).collect::<String>())
 }
 
-impl Program {
+impl Process {
     /// Starts the program. It inherits our standard error.
-    pub fn start(name: &'static str, file: &Path, patience: Duration) -> Result<Program, Failure> {
-        let piped = || Stdio::piped();
-        let child = Command::new(file).stdin(piped()).stdout(piped()).spawn();
+    pub fn start(name: &'static str, mut command: Command, patience: Duration) -> Result<Process, Failure> {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let file = Path::new(command.get_program());
         let mut child =
             child.map_err(|error| Failure::Failed(format!("cannot start {}: {error}", file.display())))?;
         let (sender, answers) = mpsc::sync_channel(BACKLOG);
         match attend(&mut child, sender) {
             Ok(orders) => {
                 let _counted = Counted::new(child.id());
-                Ok(Program { name, child, orders, answers, patience, _counted })
+                Ok(Process { name, child, orders, answers, patience, _counted })
             }
             Err(error) => {
                 let _ = child.kill().and_then(|()| child.wait());
@@ -160,7 +161,7 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for Process {
     fn drop(&mut self) {
         self.ending();
     }

@@ -38,7 +38,7 @@ fn sample(executor: &PeerExecutor, tuples: u64) -> Result<f64, Failure> {
 }
 
 fn pid(executor: &PeerExecutor) -> Option<u32> {
-    executor.running.borrow().as_ref().map(Program::id)
+    executor.running.borrow().as_ref().map(Process::id)
 }
 
 fn failed(what: &str) -> Result<f64, Failure> {
@@ -90,7 +90,7 @@ fn what_it_settled_is_told_under_keys_of_its_own() {
     assert_eq!(settings(13), Ok(vec![("peer.counts".to_owned(), Value::Int(64)), tuned]));
     let of = |peer: &str| {
         let peer = peers::named(peer).expect("a peer");
-        resolved(peer, vec![("threads".to_owned(), Value::Int(2))])[0].0.clone()
+        resolved(peer.beside, vec![("threads".to_owned(), Value::Int(2))])[0].0.clone()
     };
     assert_eq!((of("plain"), of("rdst")), ("peer.threads".to_owned(), "backend.cpu.threads".to_owned()));
 }

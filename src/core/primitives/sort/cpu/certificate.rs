@@ -41,7 +41,7 @@ fn out_of_order(sort: &Sort, i: usize) -> Option<String> {
 
 /// Compares sums of hashes with those of the input.
 fn sums(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-    let source = sort.spec.source();
+    let source = &sort.keys;
     let join = |[a, b]: [u64; 2], i: usize| {
         let (found, given) = (sort.output.key(i), source.at(i as u64));
         let add = |sum: u64, plus: u64, minus: u64| sum.wrapping_add(plus).wrapping_sub(minus);
@@ -55,7 +55,7 @@ fn sums(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Fai
 
 /// Follows every value.
 fn origins(sort: &Sort, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-    let (n, source) = (sort.spec.keys, sort.spec.source());
+    let (n, source) = (sort.spec.keys, &sort.keys);
     let (touched, distinct) = (Bitmap::new(sort.n())?, AtomicU64::new(0));
     let mistake = find(pool, sort.n(), cancel, |block| {
         let mut mine = 0;

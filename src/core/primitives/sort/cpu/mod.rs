@@ -7,6 +7,7 @@ pub(crate) mod in_cache;
 pub(crate) mod network;
 pub(crate) mod tiles;
 
+use super::keys::Keys;
 use super::{Spec, methods};
 use crate::primitives::cpu::write_combining::Labels;
 use prelude::*;
@@ -178,6 +179,8 @@ impl Made<'_> {
 /// A case with its arrays.
 pub struct Sort {
     pub spec: Spec,
+    /// What the input holds.
+    pub keys: Keys,
     /// One key and value more than the case has, which only a deliberate mistake reads.
     pub input: Pairs,
     pub between: Room,
@@ -239,9 +242,10 @@ impl PoolJob for Sort {
             output: Pairs::new(n, sizes)?,
             method: methods::cpu::method(&made)?,
             fault: context.fault,
+            keys: spec.source_with(context.stored)?,
             spec,
         };
-        let source = spec.source();
+        let source = &sort.keys;
         let value = |i| source.value(i, spec.value());
         sort.input.fill(&context.pool, context.cancel, |i| source.at(i), value)?;
         sort.clear(&context.pool, context.cancel)?;

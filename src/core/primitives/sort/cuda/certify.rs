@@ -1,6 +1,7 @@
 //! The input and the certificate on the device (`kernels/sort/certify.cuh`).
 
 use super::MODULE;
+use crate::device::cuda::pointer_or_null;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{ZipfArg, ZipfTable};
 use crate::primitives::sort::Distribution;
@@ -9,7 +10,7 @@ use crate::primitives::sort::keys::{Keys, VALUE};
 
 device_struct! {
     /// `SortKeys` in the kernels.
-    struct SortKeys: 120 {
+    struct SortKeys: 128 {
         key: u64,
         values: u64,
         n: u64,
@@ -19,6 +20,7 @@ device_struct! {
         zipf: ZipfArg,
         draw: u32,
         drop: u32,
+        given: DevicePtr<u64>,
     }
 
     /// `Sorted` in the kernels.
@@ -38,6 +40,7 @@ device_struct! {
 pub struct Certificate {
     source: SortKeys,
     _table: Option<ZipfTable>,
+    _given: Option<DeviceBuffer<u64>>,
     kernels: [Kernel; 4],
     touched: DeviceBuffer<u32>,
     /// Keys that are sorted together.
@@ -51,18 +54,19 @@ impl Certificate {
     pub const KERNELS: [&str; 4] = ["sort_fill", "sort_order", "sort_sums", "sort_origins"];
 
     /// Allocates the certificate of a case.
-    pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Certificate, Failure> {
-        Certificate::of_tiles(gpu, spec, spec.keys.max(1))
+    pub fn new(gpu: &Gpu, spec: &Spec, keys: &Keys) -> Result<Certificate, Failure> {
+        Certificate::of_tiles(gpu, spec, keys, spec.keys.max(1))
     }
 
     /// Allocates the certificate of tiles of so many keys that are sorted each for itself. Keys without values may
     /// change places between tiles unnoticed.
-    pub fn of_tiles(gpu: &Gpu, spec: &Spec, tile: u64) -> Result<Certificate, Failure> {
-        let keys = spec.source();
+    pub fn of_tiles(gpu: &Gpu, spec: &Spec, keys: &Keys, tile: u64) -> Result<Certificate, Failure> {
+        let given = keys.given.as_ref().map(|given| gpu.upload(&given[..spec.keys as usize])).transpose()?;
         let table = keys.zipf.as_ref().map(|zipf| ZipfTable::new(gpu, zipf)).transpose()?;
         Ok(Certificate {
-            source: source(&keys, table.as_ref())?,
+            source: source(keys, table.as_ref(), pointer_or_null(given.as_ref()))?,
             _table: table,
+            _given: given,
             kernels: gpu.module(MODULE)?.kernels(Certificate::KERNELS)?,
             touched: array(gpu, if spec.value() > 0 { spec.keys.div_ceil(32).max(1) } else { 1 })?,
             tile,
@@ -99,7 +103,7 @@ impl Certificate {
     }
 }
 
-fn source(keys: &Keys, table: Option<&ZipfTable>) -> Result<SortKeys, Failure> {
+fn source(keys: &Keys, table: Option<&ZipfTable>, given: DevicePtr<u64>) -> Result<SortKeys, Failure> {
     let (draw, distinct) = match keys.distribution {
         Distribution::Uniform => (0, 0),
         Distribution::Zipf { .. } => (1, 0),
@@ -107,6 +111,8 @@ fn source(keys: &Keys, table: Option<&ZipfTable>) -> Result<SortKeys, Failure> {
         Distribution::Reversed => (3, 0),
         Distribution::Equal => (4, 0),
         Distribution::Few { distinct } => (5, distinct),
+        Distribution::Entropy { words } => (6, words),
+        Distribution::File { .. } => (7, 0),
     };
     Ok(SortKeys {
         key: key64(keys.seed),
@@ -118,5 +124,6 @@ fn source(keys: &Keys, table: Option<&ZipfTable>) -> Result<SortKeys, Failure> {
         zipf: ZipfArg::of(table)?,
         draw,
         drop: keys.drop,
+        given,
     })
 }

@@ -58,7 +58,8 @@ impl GpuJob for Sort {
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Sort, Failure> {
         let (gpu, n, sizes) = (setup.gpu, spec.keys, spec.sizes());
         let input = Pairs::new(gpu, n + 1, sizes)?;
-        let certificate = Certificate::new(gpu, &spec)?;
+        let keys = spec.source_with(setup.stored)?;
+        let certificate = Certificate::new(gpu, &spec, &keys)?;
         certificate.fill(gpu, &input)?;
         let between = if methods::uses_between(&spec) { n } else { 0 };
         Ok(Sort {

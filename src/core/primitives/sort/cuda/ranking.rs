@@ -42,7 +42,7 @@ impl Ranking {
         let blocks = blocks.unwrap_or(resident);
         let spec = ranked(&spec, u64::from(blocks));
         let input = Pairs::new(gpu, spec.keys + 1, spec.sizes())?;
-        let certificate = Certificate::of_tiles(gpu, &spec, shape.tile())?;
+        let certificate = Certificate::of_tiles(gpu, &spec, &spec.source(), shape.tile())?;
         certificate.fill(gpu, &input)?;
         let output = Pairs::new(gpu, spec.keys, spec.sizes())?;
         Ok(Ranking {

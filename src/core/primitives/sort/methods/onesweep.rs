@@ -134,7 +134,8 @@ pub fn ranking(spec: &Spec) -> Option<Ranking> {
 /// So many large tiles of random whole keys, of the kind that a case has.
 pub fn ranked(spec: &Spec, tiles: u64) -> Spec {
     let method = Method::Onesweep { tile: Tile::Large };
-    let whole = Spec { method, distribution: Distribution::Uniform, begin: 0, end: None, ..*spec };
+    let whole =
+        Spec { method, distribution: Distribution::Uniform, begin: 0, end: None, file: None, ..*spec };
     Spec { keys: tiles * Shape::of(&whole).tile(), ..whole }
 }
 
