@@ -56,6 +56,7 @@ const LISTS: &[fn()] = &[
     scans::heads,
     multisplit_paper::dms,
     multisplit_paper::wms,
+    multisplit_paper::divisions,
     multisplit_paper::bms,
     multisplit_paper::scan_split,
     multisplit_fused::fused_fields,

@@ -1,4 +1,4 @@
-//! A reduced-bit sort (ashkiani2017 §3.3). Every key gets its bucket's number as a label, and labels are sorted from their
+//! A reduced-bit sort (ashkiani2017 §3.4). Every key gets its bucket's number as a label, and labels are sorted from their
 //! lowest digit on, together with a load: the key; key and value in one 64-bit word; or, if values have 8 bytes, the
 //! pair's number, by which pairs are permuted at the end. Sorting by a digit is a split by up to 8 bits
 //! (`kernels/multisplit/fused.cuh`). GPUs only.
