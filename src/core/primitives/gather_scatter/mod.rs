@@ -1,4 +1,4 @@
-//! gather and scatter of tuples through a location array L (he2007 §3.1).
+//! gather and scatter of tuples through a location array L (he2007 §3.2).
 //!
 //! gather: `R_out[i] = R_in[L[i]]`; scatter: `R_out[L[i]] = R_in[i]`. The effective bytes are those of the data
 //! tuples on one side, n·z (he2007 §3.2: without L); the system bytes are both sides and L, 2·n·z + n·index.
