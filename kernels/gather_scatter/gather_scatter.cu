@@ -1,4 +1,4 @@
-// gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.1), with their inputs and certificates. A
+// gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.2), with their inputs and certificates. A
 // multi-pass or segmented method takes several launches, each for a range of i and the locations in one chunk (he2007
 // §3.4). The kernels of partitioned scatters are in partitioned.cuh.
 #include "../common/block_sums.cuh"

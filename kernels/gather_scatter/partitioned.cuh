@@ -6,7 +6,7 @@
 //   place   assembles each chunk in shared memory and writes it
 //
 // Pairs of a partition may change their order within a tile and among tiles: if several tuples go to one place, any of
-// them may win (he2007 §3.1 scatters to distinct places).
+// them may win (he2007 §3.2 scatters to distinct places).
 #pragma once
 
 #include "../common/block_sums.cuh"

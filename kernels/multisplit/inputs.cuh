@@ -1,9 +1,9 @@
 // The keys and values of a multisplit as integer functions of (seed, i), and the bucket functions: twins of
-// src/core/primitives/multisplit/{keys,buckets,prime}.rs.
+// src/core/primitives/multisplit/{keys,buckets}.rs.
 #pragma once
 #include "../common/inputs.cuh"
 
-// ---- primes (prime.rs) -----------------------------------------------------------------------
+// ---- primes (buckets.rs) ----------------------------------------------------------------------
 
 #define LAST_PRIME 4294967291u
 

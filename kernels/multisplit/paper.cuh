@@ -8,22 +8,22 @@
 // ---- dms ---------------------------------------------------------------------------------------
 
 // Moves the values of a batch of windows to the destinations of their keys.
-template <typename V> LAB void move_values(const Split& s, const Reach& part, const u32 (&to)[WINDOWS]) {
+template <typename V, u32 N> LAB void move_values(const Split& s, const Reach& part, const u32 (&to)[N]) {
     const V* in = (const V*)s.values + part.first;
-    V value[WINDOWS];
+    V value[N];
 #pragma unroll
-    for (u32 w = 0; w < WINDOWS; ++w) {
+    for (u32 w = 0; w < N; ++w) {
         if (part.at(w) < part.keys) value[w] = in[part.at(w)];
     }
 #pragma unroll
-    for (u32 w = 0; w < WINDOWS; ++w) {
+    for (u32 w = 0; w < N; ++w) {
         if (part.at(w) < part.keys) ((V*)s.values_out)[to[w]] = value[w];
     }
 }
 
 // dms: the post-scan of Algorithm 1, one subproblem per warp. A key's destination = the warp's base of its bucket +
-// keys of earlier windows + lower lanes with the same bucket.
-template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
+// keys of earlier windows + lower lanes with the same bucket. TOGETHER windows are in flight at once.
+template <u32 BITS, u32 TOGETHER> LAB void dms(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     const u32 warp = threadIdx.x / 32u, subproblem = blockIdx.x * (blockDim.x / 32u) + warp;
     if (subproblem >= s.subproblems) return;
@@ -37,13 +37,13 @@ template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
     }
     __syncwarp();
     const u64 size = keys_of_warp(s), first = subproblem * size, last = end_of(s, first + size);
-    for (u64 at = first; at < last; at += 32u * WINDOWS) {
-        const Reach part = reach_of(at, last, 32u * WINDOWS);
-        u32 key[WINDOWS], bucket[WINDOWS], to[WINDOWS];
+    for (u64 at = first; at < last; at += 32u * TOGETHER) {
+        const Reach part = reach_of(at, last, 32u * TOGETHER);
+        u32 key[TOGETHER], bucket[TOGETHER], to[TOGETHER];
         load_keys(s, part, key);
         buckets_of(f, key, bucket);
 #pragma unroll
-        for (u32 w = 0; w < WINDOWS; ++w) {
+        for (u32 w = 0; w < TOGETHER; ++w) {
             if (w * 32u >= part.keys) break;
             const u32 valid = part.lanes(w);
             const bool there = (valid >> lane_of() & 1u) != 0;
@@ -78,23 +78,34 @@ LAB void store_offsets(const Split& s, u32 m) {
     }
 }
 
-#define PRESCAN(name, BITS, function)                                                               \
+#define PRESCAN(name, BITS, ...)                                                                    \
     extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS, LOCALISED_BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
-        function<BITS>(s, f);                                                                       \
+        name<__VA_ARGS__>(s, f);                                                                    \
     }
 
-#define POSTSCAN(name, BITS)                                                                        \
+#define POSTSCAN(name, BITS, ...)                                                                   \
     extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS, LOCALISED_BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
         store_offsets(s, f.buckets);                                                                \
-        name<BITS>(s, f);                                                                           \
+        name<__VA_ARGS__>(s, f);                                                                    \
+    }
+
+// dms's kernels for subproblems of one window, as in the paper: with one key per lane they need few registers.
+#define WINDOW_OF(BITS)                                                                             \
+    extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS) prescan_window_##BITS(const Split s, const BucketFunction f) { \
+        prescan_warps<BITS, 1>(s, f);                                                               \
+    }                                                                                               \
+    extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS) dms_window_##BITS(const Split s, const BucketFunction f) { \
+        store_offsets(s, f.buckets);                                                                \
+        dms<BITS, 1>(s, f);                                                                         \
     }
 
 #define LOCALISED(BITS)                                                                             \
-    PRESCAN(prescan_warps, BITS, prescan_warps)                                                     \
-    PRESCAN(prescan_blocks, BITS, prescan_blocks)                                                   \
-    POSTSCAN(dms, BITS)                                                                             \
-    POSTSCAN(wms, BITS)                                                                             \
-    POSTSCAN(bms, BITS)
+    PRESCAN(prescan_warps, BITS, BITS, WINDOWS)                                                     \
+    PRESCAN(prescan_blocks, BITS, BITS)                                                             \
+    POSTSCAN(dms, BITS, BITS, WINDOWS)                                                              \
+    POSTSCAN(wms, BITS, BITS)                                                                       \
+    POSTSCAN(bms, BITS, BITS)                                                                       \
+    WINDOW_OF(BITS)
 
 LOCALISED(1)
 LOCALISED(2)

@@ -1,4 +1,4 @@
-// The kernels around the sort of a reduced-bit multisplit (ashkiani2017 §3.3): rb_label writes each key's bucket as
+// The kernels around the sort of a reduced-bit multisplit (ashkiani2017 §3.4): rb_label writes each key's bucket as
 // its label, passes of fused.cuh sort the labels with a payload, then rb_unpack or rb_permute places keys and values.
 #pragma once
 

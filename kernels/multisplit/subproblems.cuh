@@ -2,7 +2,7 @@
 // post-scan computes the destination of each key and moves it (§4.6, Algorithm 1). The methods differ in the
 // subproblem, and in the unit within which keys are reordered before they are moved (§5.3, Table 1):
 //
-//   dms  a warp's windows of 32 keys; nothing is reordered
+//   dms  a warp's window of 32 keys, or several; nothing is reordered
 //   wms  a warp's tiles of some windows; a tile is reordered by the warp
 //   bms  a block's tiles, some windows of each of its warps; a tile is reordered by the block
 //
@@ -53,10 +53,10 @@ LAB Reach reach_of(u64 first, u64 last, u32 most) {
 }
 
 // Loads the lane's keys; missing ones are 0.
-LAB void load_keys(const Split& s, const Reach& part, u32 (&key)[WINDOWS]) {
+template <u32 N> LAB void load_keys(const Split& s, const Reach& part, u32 (&key)[N]) {
     const u32* in = s.keys + part.first;
 #pragma unroll
-    for (u32 w = 0; w < WINDOWS; ++w) key[w] = part.at(w) < part.keys ? in[part.at(w)] : 0u;
+    for (u32 w = 0; w < N; ++w) key[w] = part.at(w) < part.keys ? in[part.at(w)] : 0u;
 }
 
 // ---- buckets -----------------------------------------------------------------------------------
@@ -103,16 +103,16 @@ template <u32 N> LAB void buckets_of(const BucketFunction& f, const u32 (&key)[N
 
 // ---- counts ------------------------------------------------------------------------------------
 
-// Adds the warp's keys [first, last) to the counts: mine[r] is that of bucket lane + 32·r.
-template <u32 BITS>
+// Adds the warp's keys [first, last) to the counts, TOGETHER windows at a time: mine[r] is that of bucket lane + 32·r.
+template <u32 BITS, u32 TOGETHER>
 LAB void count_windows(const Split& s, const BucketFunction& f, u64 first, u64 last, u32 (&mine)[Ballot<BITS>::WORDS]) {
-    for (u64 at = first; at < last; at += 32u * WINDOWS) {
-        const Reach part = reach_of(at, last, 32u * WINDOWS);
-        u32 key[WINDOWS], bucket[WINDOWS];
+    for (u64 at = first; at < last; at += 32u * TOGETHER) {
+        const Reach part = reach_of(at, last, 32u * TOGETHER);
+        u32 key[TOGETHER], bucket[TOGETHER];
         load_keys(s, part, key);
         buckets_of(f, key, bucket);
 #pragma unroll
-        for (u32 w = 0; w < WINDOWS; ++w) {
+        for (u32 w = 0; w < TOGETHER; ++w) {
             if (w * 32u >= part.keys) break;
             u32 counts[Ballot<BITS>::WORDS];
             tally<BITS>(voted<BITS>(bucket[w], part.lanes(w)), counts);
@@ -128,13 +128,13 @@ LAB u64 keys_of_warp(const Split& s) { return (u64)s.tiles * s.windows * 32u; }
 LAB u64 end_of(const Split& s, u64 end) { return end < s.n ? end : s.n; }
 
 // Pre-scan of dms and wms: one warp per subproblem, i.e. column of H.
-template <u32 BITS> LAB void prescan_warps(const Split& s, const BucketFunction& given) {
+template <u32 BITS, u32 TOGETHER> LAB void prescan_warps(const Split& s, const BucketFunction& given) {
     const BucketFunction f = placed(given);
     const u32 subproblem = blockIdx.x * (blockDim.x / 32u) + threadIdx.x / 32u;
     if (subproblem >= s.subproblems) return;
     u32 mine[Ballot<BITS>::WORDS] = {};
     const u64 size = keys_of_warp(s), first = subproblem * size;
-    count_windows<BITS>(s, f, first, end_of(s, first + size), mine);
+    count_windows<BITS, TOGETHER>(s, f, first, end_of(s, first + size), mine);
 #pragma unroll
     for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) {
         const u32 b = r * 32u + lane_of();
@@ -167,7 +167,7 @@ template <u32 BITS> LAB void prescan_blocks(const Split& s, const BucketFunction
     const u32 warps = blockDim.x / 32u, warp = threadIdx.x / 32u;
     u32 mine[Ballot<BITS>::WORDS] = {};
     const u64 share = keys_of_warp(s), block = blockIdx.x * share * warps, first = block + warp * share;
-    count_windows<BITS>(s, f, first, end_of(s, first + share), mine);
+    count_windows<BITS, WINDOWS>(s, f, first, end_of(s, first + share), mine);
 #pragma unroll
     for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) {
         const u32 b = r * 32u + lane_of();

@@ -4,7 +4,7 @@
 #define KEPT_ITEMS 8u  // items of the walks of pattern_gather_keep and pattern_scatter_keep
 
 // A gather that keeps every word: kept[(i − first)·P + j].
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     pattern_gather_keep(Walk w, Side side, const u64* __restrict__ source, u64* __restrict__ kept) {
     const Place at = place_of(w);
     if (!at.active) return;
@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 // A scatter with a distinct word for each (i, j).
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     pattern_scatter_keep(Walk w, Side side, u64* __restrict__ destination, u64 key, u32 atomic) {
     const Place at = place_of(w);
     if (!at.active) return;
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 // Checks the words that pattern_gather_keep kept.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     pattern_check_kept(Walk w, Side side, u64 key, const u64* __restrict__ kept, Finding* finding) {
     const Place at = place_of(w);
     u32 checked = 0;
@@ -94,7 +94,7 @@ extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const 
 // and in `explained` if the word holds what one of the block's iterations stores. Bit k of the bitmaps, initially 0,
 // stands for left[k]; pattern_check_region compares them. The walk is that of the gather. `shared`: all blocks share
 // one D.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     pattern_mark_left(Walk w, Side side, u64 key, const u64* __restrict__ left, u32* touched,
                       u32* explained, u32 shared) {
     const Place at = place_of(w);
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 }
 
 // finding->sum = the sum of all words of a gather.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     pattern_expected_fold(Walk w, Side side, u64 key, Finding* finding) {
     const Place at = place_of(w);
     u64 sum = 0;
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 // For each (i, j), marks the word that it must write in `touched`, and in `explained` if the word holds what (i, j)
 // stores. A word may have several writers; it is right if it holds what any of them stores. Bit k of the bitmaps,
 // initially 0, stands for word begin + k. `source_side` is gs's p_g.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(WIDE_BLOCK)
     pattern_mark(Walk w, Side side, Side source_side, u32 kind, u64 key,
                  const u64* __restrict__ destination, u64 begin, u32* touched, u32* explained,
                  Finding* finding) {

@@ -92,7 +92,7 @@ LAB void gather_global(const Walk& w, const Side& side, const u64* __restrict__ 
 
 // Adds the sum of the block's words to one of the partial sums. All threads of the block must call this.
 LAB void add_block_sum(u64* partials, u64 mine) {
-    __shared__ u64 warps[BLOCK / 32u];
+    __shared__ u64 warps[WIDE_BLOCK / 32u];
     for (int step = 16; step > 0; step /= 2) mine += __shfl_down_sync(0xFFFFFFFFu, mine, step);
     if ((threadIdx.x & 31u) == 0) warps[threadIdx.x / 32u] = mine;
     __syncthreads();
@@ -185,47 +185,52 @@ LAB void gs_variant(const Walk& w, const Side& from_side, const Side& to_side, c
 }
 
 // ---- the timed kernels, by the iterations that a thread has in flight ---------------------------
-// pattern_NAME_uN is launched with walks of N items; _visits and _variant: see above.
+// pattern_NAME_uN is launched with walks of N items; _visits and _variant: see above. Wider blocks than BLOCK have kernels
+// of their own, pattern_NAME_uN_wide, whose threads have fewer registers.
 
-#define IN_BLOCKS extern "C" __global__ void __launch_bounds__(BLOCK)
+#define IN_BLOCKS(THREADS) extern "C" __global__ void __launch_bounds__(THREADS)
 #define SOURCE const u64* __restrict__ source
 #define DESTINATION u64* __restrict__ destination
 
-#define WITH_ITEMS(N)                                                                                       \
-    IN_BLOCKS pattern_gather_u##N(Walk w, Side side, SOURCE, u64* left) {                                    \
+#define WITH_ITEMS(N, THREADS, WIDE)                                                                        \
+    IN_BLOCKS(THREADS) pattern_gather_u##N##WIDE(Walk w, Side side, SOURCE, u64* left) {                    \
         gather<N, false>(w, side, source, left);                                                            \
     }                                                                                                       \
-    IN_BLOCKS pattern_gather_visits_u##N(Walk w, Side side, SOURCE, u64* left) {                             \
+    IN_BLOCKS(THREADS) pattern_gather_visits_u##N##WIDE(Walk w, Side side, SOURCE, u64* left) {             \
         gather<N, true>(w, side, source, left);                                                             \
     }                                                                                                       \
-    IN_BLOCKS pattern_gather_global_u##N(Walk w, Side side, SOURCE, u64* into) {                             \
+    IN_BLOCKS(THREADS) pattern_gather_global_u##N##WIDE(Walk w, Side side, SOURCE, u64* into) {             \
         gather_global<N, false>(w, side, source, into);                                                     \
     }                                                                                                       \
-    IN_BLOCKS pattern_gather_global_visits_u##N(Walk w, Side side, SOURCE, u64* into) {                      \
+    IN_BLOCKS(THREADS) pattern_gather_global_visits_u##N##WIDE(Walk w, Side side, SOURCE, u64* into) {      \
         gather_global<N, true>(w, side, source, into);                                                      \
     }                                                                                                       \
-    IN_BLOCKS pattern_read_only_u##N(Walk w, Side side, SOURCE, u64* partials) {                             \
+    IN_BLOCKS(THREADS) pattern_read_only_u##N##WIDE(Walk w, Side side, SOURCE, u64* partials) {             \
         read_only<N, false>(w, side, source, partials);                                                     \
     }                                                                                                       \
-    IN_BLOCKS pattern_read_only_visits_u##N(Walk w, Side side, SOURCE, u64* partials) {                      \
+    IN_BLOCKS(THREADS) pattern_read_only_visits_u##N##WIDE(Walk w, Side side, SOURCE, u64* partials) {      \
         read_only<N, true>(w, side, source, partials);                                                      \
     }                                                                                                       \
-    IN_BLOCKS pattern_scatter_u##N(Walk w, Side side, DESTINATION, u64 key) {                                \
+    IN_BLOCKS(THREADS) pattern_scatter_u##N##WIDE(Walk w, Side side, DESTINATION, u64 key) {                \
         scatter<N>(w, side, destination, key);                                                              \
     }                                                                                                       \
-    IN_BLOCKS pattern_scatter_variant_u##N(Walk w, Side side, DESTINATION, u64 key, u32 atomic) {            \
+    IN_BLOCKS(THREADS) pattern_scatter_variant_u##N##WIDE(Walk w, Side side, DESTINATION, u64 key, u32 atomic) {\
         scatter_variant<N>(w, side, destination, key, atomic);                                              \
     }                                                                                                       \
-    IN_BLOCKS pattern_gs_u##N(Walk w, Side from, Side to, SOURCE, DESTINATION) {                             \
+    IN_BLOCKS(THREADS) pattern_gs_u##N##WIDE(Walk w, Side from, Side to, SOURCE, DESTINATION) {             \
         gs<N>(w, from, to, source, destination);                                                            \
     }                                                                                                       \
-    IN_BLOCKS pattern_gs_variant_u##N(Walk w, Side from, Side to, SOURCE, DESTINATION, u32 atomic) {         \
+    IN_BLOCKS(THREADS) pattern_gs_variant_u##N##WIDE(Walk w, Side from, Side to, SOURCE, DESTINATION, u32 atomic) {\
         gs_variant<N>(w, from, to, source, destination, atomic);                                            \
     }
 
-WITH_ITEMS(1)
-WITH_ITEMS(2)
-WITH_ITEMS(4)
-WITH_ITEMS(8)
+WITH_ITEMS(1, BLOCK, )
+WITH_ITEMS(1, WIDE_BLOCK, _wide)
+WITH_ITEMS(2, BLOCK, )
+WITH_ITEMS(2, WIDE_BLOCK, _wide)
+WITH_ITEMS(4, BLOCK, )
+WITH_ITEMS(4, WIDE_BLOCK, _wide)
+WITH_ITEMS(8, BLOCK, )
+WITH_ITEMS(8, WIDE_BLOCK, _wide)
 
 #include "certify.cuh"

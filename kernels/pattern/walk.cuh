@@ -6,13 +6,15 @@
 
 #include "../common/inputs.cuh"
 
+// Most threads of a block of the timed kernels, of those for wider blocks, and of all others.
 #define BLOCK 256u
+#define WIDE_BLOCK 1024u
 
 // The division of the (i, j) among blocks and threads.
 struct Walk {
     u64 length;        // P
     u64 first, last;   // iterations [first, last)
-    u32 columns;       // entries per tile, at most BLOCK
+    u32 columns;       // entries per tile, at most the threads of a block
     u32 rows;          // iterations that a block handles side by side
     u32 tiles;         // tiles of columns; block b works on tile b % tiles
     u32 workers;       // blocks that share a tile

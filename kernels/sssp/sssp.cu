@@ -5,11 +5,14 @@
 // An entry of the frontier is a vertex with the distance that it has fallen to, and counts only until it falls
 // further. A vertex in a pile carries no distance; it has a bit for each pile that holds it.
 #include "search.cuh"
+#include "sorting.cuh"
 #include "certify.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_near_far(Search s) { search<BY_WARPS, false>(s); }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_bucketing(Search s) { search<ONE_BY_ONE, false>(s); }
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_bucketing_sort(Search s) { search_sorted(s); }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) sssp_multisplit(Search s) { search<BY_BLOCKS, false>(s); }
 

@@ -1,4 +1,4 @@
-// A step of sssp: the window of distances (src/core/primitives/sssp/window.rs), the frontier, and the piles of
+// A step of sssp: the window of distances (src/core/primitives/sssp/methods.rs), the frontier, and the piles of
 // deferred vertices. A block lays out the arcs of its vertices one vertex after another, and its threads take arcs in
 // turn, no matter to which vertex they belong.
 #pragma once
@@ -15,10 +15,12 @@
 #define RECORD 4096u     // steps whose frontier size is kept; a power of two
 
 // Ways to append vertices to piles: with one atomic operation per vertex; per warp, if there is only one pile; or per
-// block and pile, after a multisplit of the block's vertices.
+// block and pile, after a multisplit of the block's vertices. Without piles all join one list, which is sorted
+// (sorting.cuh).
 #define ONE_BY_ONE 0
 #define BY_WARPS 1
 #define BY_BLOCKS 2
+#define BY_SORT 3
 
 // Counters that the blocks share; zero before the launch.
 struct State {
@@ -36,7 +38,7 @@ struct Search {
     u32* distances;
     u64* even;          // frontiers of even and odd phases: distance << 32 | vertex
     u64* odd;
-    u32* piles;         // [pile - 1][room]; the last two piles hold the farthest vertices in turn
+    u32* piles;         // [pile - 1][room]; the last two piles hold the farthest vertices in turn; for a sort its counts
     u32* in_piles;      // [vertex]: a bit per bucket whose pile holds it
     State* state;
     u32* record;        // sizes of the frontier, by slot_of
@@ -49,7 +51,7 @@ struct Search {
     u32 buckets;
     u32 ell_bits;
     u32 rounds;         // fusion: rounds of a step
-    u32 unused;
+    u32 digits;         // bucketing by a sort: digits of its keys
 };
 
 // Bucket b has the distances base + delta · [b, b + 1), the last one also all greater ones. `bucket` is being relaxed.
@@ -150,6 +152,7 @@ template <int WAY, int N> LAB void append(const Search& s, const Window& w, cons
     for (int k = 0; k < N; ++k) {
         const bool near = found.pile[k] == 0;
         to.put(near, (u64)found.distance[k] << 32 | found.vertex[k]);
+        if constexpr (WAY == BY_SORT) continue;
         const bool waits = !near && found.pile[k] != NONE;
         if constexpr (WAY == BY_WARPS) place[k] = placed_by_warp(&s.state->piled[last], waits);
         if (!waits) continue;
@@ -257,7 +260,7 @@ template <int WAY> LAB void relax_rows(const Search& s, const Window& w, const R
             found.pile[k] = NONE;
             if (through >= seen[k] || atomicMin(&s.distances[vertex], through) <= through) continue;
             found.pile[k] = 0;
-            if (through < limit) continue;
+            if (WAY == BY_SORT || through < limit) continue;
             const u32 bucket = w.bucket_of(s, through), bit = 1u << bucket;
             const bool new_there = (atomicOr(&s.in_piles[vertex], bit) & bit) == 0;
             found.pile[k] = new_there ? w.pile_of(s, bucket) : NONE;

@@ -386,6 +386,28 @@ fn pattern_with_two_patterns() {
     }
 }
 
+/// Every timed kernel for blocks of more threads than by default, and blocks of fewer.
+#[test]
+fn pattern_by_threads_of_a_block() {
+    let gs = "kernel=gs gather=custom gather.custom.indices=0,3,5 scatter=custom scatter.custom.indices=4,0,2 count=400";
+    let all = |rest: &str| {
+        let long = "source=uniform source.uniform.length=1100 source.uniform.stride=3 count=9";
+        let short = "source=custom source.custom.indices=5,0,5,9,2 count=3000";
+        ["gather", "gather method=read-only", "gather method=global", "scatter"]
+            .map(|kernel| [long, short].map(|pattern| format!("{pattern} kernel={kernel} {rest}")))
+            .concat()
+    };
+    for items in [1, 2, 4, 8] {
+        let wide = tuned(&format!("block=1024 items={items}"));
+        prove_all("pattern", &all(&format!("delta=3 {wide}")));
+        prove_all("pattern", &all(&format!("delta=8,8,16 {wide}")));
+        prove_all("pattern", &["", "method=atomic"].map(|rest| format!("{gs} {rest} {wide}")));
+    }
+    for block in [32, 128, 288, 512] {
+        prove_all("pattern", &all(&format!("delta=3 {}", tuned(&format!("block={block}")))));
+    }
+}
+
 /// Lists of deltas, shuffled visits and atomic stores, in every kernel.
 #[test]
 fn pattern_visits_and_atomic_stores() {

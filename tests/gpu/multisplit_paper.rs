@@ -51,7 +51,9 @@ fn primes(method: &str) -> Vec<String> {
 #[test]
 pub fn dms() {
     prove_all("multisplit", &[each("dms", &BUCKETS), each_size("dms"), primes("dms")].concat());
-    let shapes = ["windows=1", "windows=9 warps=2", "windows=64 warps=1"];
+    let several = "dms method.dms.windows=4";
+    prove_all("multisplit", &[each(several, &BUCKETS), each_size(several)].concat());
+    let shapes = ["windows=1 warps=1", "windows=9 warps=2", "windows=64 warps=1"];
     let all = shapes.map(|words| cut("dms", words, "keys=1100 values=8B buckets=40"));
     prove_all("multisplit", &all);
 }
@@ -78,6 +80,15 @@ pub fn bms() {
             ["windows=8 warps=8", "windows=1 warps=1 tiles=3", "windows=7 warps=2 tiles=2", "tiles=64"];
         prove_all("multisplit", &shapes.map(|words| cut("bms", words, rest)));
     }
+}
+
+/// Delta-buckets by division, also of widths that are no powers of two.
+#[test]
+pub fn divisions() {
+    let words =
+        |(method, m)| format!("keys=1100 buckets={m} by.delta-buckets.found=division method={method}");
+    let pairs = ["dms", "wms", "bms"].iter().flat_map(|method| [2, 7, 32, 100, 256].map(|m| (*method, m)));
+    prove_all("multisplit", &pairs.map(words).collect::<Vec<_>>());
 }
 
 /// An odd and an even number of rounds, and more buckets than in the tests of the other methods.

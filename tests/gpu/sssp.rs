@@ -9,8 +9,17 @@ use scatterlab::primitives;
 use crate::host::Host;
 use crate::prove::case;
 
-const METHODS: [&str; 6] =
-    ["bellman-ford", "near-far", "bucketing", "multisplit", "fusion", "fusion method.fusion.rounds=2"];
+const METHODS: [&str; 9] = [
+    "bellman-ford",
+    "near-far",
+    "bucketing",
+    "bucketing method.bucketing.sort=32",
+    "bucketing method.bucketing.sort=8 method.bucketing.buckets=3",
+    "bucketing method.bucketing.sort=20 method.bucketing.buckets=32 delta=7",
+    "multisplit",
+    "fusion",
+    "fusion method.fusion.rounds=2",
+];
 /// The last ones are large: warps find rows that are longer than their slots, and more vertices than their rings hold.
 const LARGE: usize = 3;
 const GRAPHS: [&str; 8] = [

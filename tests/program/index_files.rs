@@ -236,6 +236,9 @@ fn graphs_are_read_from_files() {
     let put = |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
     put("a.el", "# edges without weights, a loop and parallel ones\n0 1\n1 2\n5 5\n1 2\n");
     put("b.gr", "c two arcs\np sp 3 2\na 1 2 4\na 2 3 5\n");
+    put("c.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 2\n4 3\n");
+    put("d.mtx", "%%MatrixMarket matrix coordinate integer general\n4 4 3\n1 2 7\n2 3 0\n2 2 5\n");
+    put("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.5\n");
     put("bad.gr", "p sp 3 1\na 1 9 4\n");
     put("c.txt", "1 2 3 4 5 6 7\n");
     let recipe = |name: &str, file: &str| {
@@ -248,7 +251,7 @@ fn graphs_are_read_from_files() {
             ),
         );
     };
-    for file in ["a.el", "{path: b.gr, directions: given}"] {
+    for file in ["a.el", "{path: b.gr, directions: given}", "c.mtx", "{path: d.mtx, directions: given}"] {
         recipe("r.yaml", file);
         let _ = fs::remove_dir_all(root.path().join("out"));
         let output = scatterlab(root.path(), &["run", "r.yaml", "--out", "out"]);
@@ -258,7 +261,14 @@ fn graphs_are_read_from_files() {
     }
     for (file, why) in [
         ("bad.gr", "bad.gr:2:5: the head `9` is not accepted: an integer from 1 to 3"),
-        ("c.txt", "c.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
+        (
+            "bad.mtx",
+            "bad.mtx:3:5: `0.5` is out of place; accepted: a weight, an integer from 0 to 4294967294",
+        ),
+        (
+            "c.txt",
+            "c.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists), .mtx (Matrix Market)",
+        ),
         ("none.gr", "cannot read"),
     ] {
         recipe("r.yaml", file);

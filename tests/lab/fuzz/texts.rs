@@ -106,7 +106,7 @@ fn listed(format: Format, input: &[u8], column: Option<&str>) -> Outcome {
 #[test]
 fn matrix_market() {
     fn parse(input: &[u8], random: &mut Random) -> Outcome {
-        listed(Format::MatrixMarket, input, *random.pick(&[None, Some(WHOLE_MATRIX)]))
+        listed(Format::MatrixMarket, input, *random.pick(&[None, Some(WHOLE_MATRIX), Some(WHOLE_GRAPH)]))
     }
     let head = "%%MatrixMarket matrix coordinate";
     let corpus = texts(&[

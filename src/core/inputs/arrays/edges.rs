@@ -1,12 +1,12 @@
-//! Graphs as text, in the words of [`graph::listed`](crate::inputs::graph::listed): DIMACS's `.gr` files, and lists of edges,
-//! as the GAP benchmark suite's `.el` and `.wel` and SNAP's.
+//! Graphs as text, in the words of [`graph::listed`](crate::inputs::graph::listed): DIMACS's `.gr` files, lists of edges, as
+//! the GAP benchmark suite's `.el` and `.wel` and SNAP's, and adjacency matrices in Matrix Market's format.
 
 use super::{ArrayError, MAX_COUNT, Place, push};
 use crate::case::units::shown;
 use crate::inputs::graph::MAX_VERTICES;
 use crate::inputs::graph::listed::{OFFSET, OPEN};
 use crate::inputs::lines::lines;
-use crate::inputs::sparse::most_rows;
+use crate::inputs::sparse::{matrix_market, most_rows};
 
 /// Most arcs of a file, whose words an array holds.
 const MAX_LISTED: u64 = (MAX_COUNT - 1) / 3;
@@ -169,6 +169,23 @@ pub fn list(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     reader.end(vertices)
 }
 
+/// Parses the adjacency matrix of a graph: each entry is an arc from its row to its column, whose value is the weight; in a
+/// matrix of positions the weights are open. The entries of a symmetric matrix are edges.
+pub fn matrix(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
+    let mut reader = Reader::default();
+    let (vertices, undirected) = matrix_market::graph(bytes, OPEN - 1, |tail, head, weight| {
+        reader.arc(tail, head, weight.unwrap_or(OPEN))
+    })?;
+    if vertices > MAX_VERTICES {
+        let message = format!("a graph of {vertices} vertices; accepted: at most {MAX_VERTICES}");
+        return Err(ArrayError::new(Place::Whole, message));
+    }
+    if undirected {
+        push(&mut reader.words, OFFSET)?;
+    }
+    reader.end(vertices)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +200,51 @@ mod tests {
         assert_eq!(list(edges), Ok(vec![V, V + 2, OPEN, V + 2, V + 1, OPEN, V + 2]));
         assert_eq!(list(b"0,2,7\n2 1 9"), Ok(vec![V, V + 2, 7, V + 2, V + 1, 9, V + 2]));
         assert_eq!(dimacs(b"p sp 1 0"), Ok(vec![V]));
+    }
+
+    #[test]
+    fn a_matrix_is_the_graph_of_its_entries() {
+        let read = |head: &str, rest: &str| {
+            matrix(format!("%%MatrixMarket matrix coordinate {head}\n{rest}").as_bytes())
+        };
+        let arcs = |words: &[u64]| Ok(words.to_vec());
+        let directed = read("integer general", "4 4 3\n1 3 7\n3 1 0\n2 2 5\n");
+        assert_eq!(directed, arcs(&[V, V + 2, 7, V + 2, V, 0, V + 1, V + 1, 5, V + 3]));
+        let edges = read("pattern symmetric", "3 3 2\n3 1\n2 2\n");
+        assert_eq!(edges, arcs(&[V + 2, V, OPEN, V + 1, V + 1, OPEN, V, V + 2]));
+        assert_eq!(read("real general", "1 1 1\n1 1 2.5e1\n"), arcs(&[V, V, 25, V]));
+        for (head, rest, message) in [
+            (
+                "real general",
+                "2 2 1\n1 2 0.5",
+                "x:3:5: `0.5` is out of place; accepted: a weight, an integer from 0 to",
+            ),
+            ("real general", "2 2 1\n1 2 -1", "x:3:5: `-1` is out of place; accepted: a weight"),
+            ("integer general", "2 2 1\n1 2 2.0", "x:3:5: `2.0` is out of place; accepted: a weight"),
+            (
+                "integer general",
+                "2 2 1\n1 2 4294967295",
+                "x:3:5: `4294967295` is out of place; accepted: a weight",
+            ),
+            ("real general", "2 2 1\n1 2 1e300", "x:3:5: `1e300` is out of place"),
+            ("real general", "2 2 1\n1 2 nan", "x:3:5: `nan` is out of place"),
+            (
+                "pattern general",
+                "2 3 1\n1 2",
+                "x:2:3: `3` is out of place; accepted: as many columns as rows",
+            ),
+            ("pattern symmetric", "2 2 1\n1 2", "x:3:1: (1, 2) is above the diagonal"),
+            (
+                "real skew-symmetric",
+                "2 2 1\n2 1 4",
+                "x:1:39: `skew-symmetric` is out of place; accepted: general, symmetric",
+            ),
+            ("pattern general", "0 0 0", "x: lists no vertex"),
+            ("pattern general", "2 2 2\n1 2", "x:2:5: the file declares 2 entries, but ends after 1"),
+        ] {
+            let told = read(head, rest).expect_err("refused").of("x");
+            assert!(told.starts_with(message), "{rest}: {told}");
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub enum Format {
     /// 64-bit little-endian words and nothing else.
     Raw,
     /// A sparse matrix in Matrix Market's coordinate format: the columns of its entries, row by row, or with the column
-    /// [`WHOLE_MATRIX`] all of it.
+    /// [`WHOLE_MATRIX`] all of it, or with [`WHOLE_GRAPH`] the graph whose adjacency matrix it is.
     MatrixMarket,
     /// A graph in DIMACS's format: the heads of its arcs, tail by tail, or with the column [`WHOLE_GRAPH`] the words of
     /// [`graph::listed`](super::graph::listed).
@@ -73,7 +73,7 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         let message = format!("is not a matrix; accepted: a file that begins with {BANNER}");
         return Err(ArrayError::new(Place::Whole, message));
     }
-    let is_graph = matches!(format, Format::Dimacs | Format::Edges);
+    let is_graph = matches!(format, Format::Dimacs | Format::Edges | Format::MatrixMarket);
     let of_indices = matches!(format, Format::Npy | Format::Text | Format::Raw);
     if column == Some(WHOLE_GRAPH) && !is_graph {
         return Err(ArrayError::new(Place::Whole, format!("is not a graph; accepted: {GRAPHS}")));
@@ -89,6 +89,7 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         Format::Npy => npy::parse(bytes),
         Format::Raw => raw(bytes),
         Format::Text => text::parse(&plain(bytes), column),
+        Format::MatrixMarket if column == Some(WHOLE_GRAPH) => graph(edges::matrix(&plain(bytes))?, column),
         Format::MatrixMarket => matrix(&plain(bytes), column),
         Format::Dimacs => graph(edges::dimacs(&plain(bytes))?, column),
         Format::Edges => graph(edges::list(&plain(bytes))?, column),

@@ -82,6 +82,23 @@ fn listed_graphs_have_the_weights_of_the_file_or_of_the_seed() {
     assert_eq!((made.hub(), made.bytes()), (2, 5 * 4 + 4 * 8));
 }
 
+#[test]
+fn the_edges_of_an_undirected_graph_are_arcs_in_both_directions() {
+    let [directed, undirected] = [&[3][..], &[0, 3]].map(|end| {
+        let ends = end.iter().map(|word| word + listed::OFFSET);
+        [listed::OFFSET, listed::OFFSET + 2, 7].into_iter().chain(ends).collect::<Vec<u64>>()
+    });
+    let made = |words: &[u64], directions| {
+        let (_, arcs) = listed::shape(words.len() as u64, *words.last()?, directions).ok()?;
+        let graph = listed::graph(words, directions, 0, 1).ok()?;
+        (graph.arcs.len() as u64 == arcs).then_some(graph.starts)
+    };
+    assert_eq!(made(&directed, Directions::Given), Some(vec![0, 1, 1, 1, 1]));
+    for directions in [Directions::Given, Directions::Both] {
+        assert_eq!(made(&undirected, directions), Some(vec![0, 1, 1, 2, 2]));
+    }
+}
+
 const OPEN_WEIGHT: u64 = listed::OPEN;
 
 /// The same numbers on every machine.

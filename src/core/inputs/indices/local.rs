@@ -114,7 +114,7 @@ mod tests {
         let refused = |name: &str, column| files.look(name, Some(column)).expect_err("refused");
         let told = refused("b.txt", WHOLE_GRAPH);
         assert!(
-            told.ends_with("b.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists)"),
+            told.ends_with("b.txt: is not a graph; accepted: .gr (DIMACS), .el and .wel (edge lists), .mtx (Matrix Market)"),
             "{told}"
         );
         let told = refused("a.gr", "x");

@@ -1,6 +1,7 @@
 //! Matrix Market's coordinate format (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935, 1996):
 //! general, symmetric and skew-symmetric matrices of real numbers, integers, or positions alone, which count as 1.
-//! Explicit zeros and duplicates stay. Of a symmetric matrix, the file holds the diagonal and what is below.
+//! Explicit zeros and duplicates stay. Of a symmetric matrix, the file holds the diagonal and what is below. A matrix that
+//! is read as a graph has an arc from the row to the column of each entry.
 
 use super::{Csr, MAX_ROWS, Shape, most_rows};
 use crate::case::units::shown;
@@ -21,11 +22,19 @@ enum Field {
     Pattern,
 }
 
+/// Which entries a file leaves out because others imply them.
 #[derive(Clone, Copy, PartialEq)]
 enum Symmetry {
     General,
     Symmetric,
     Skew,
+}
+
+/// What a file is read as.
+#[derive(Clone, Copy, PartialEq)]
+enum As {
+    Matrix,
+    Graph,
 }
 
 /// A word of a line, with its place.
@@ -68,6 +77,18 @@ impl Word<'_> {
             },
         }
     }
+
+    /// A whole number, which real numbers may be: `2`, `2.0`, `1.5e1`.
+    fn weight(&self, field: Field, most: u64) -> Result<u64, ArrayError> {
+        let real = || self.text.parse().ok().filter(|value: &f64| value.fract() == 0.0 && *value >= 0.0);
+        let whole = match (self.text.parse(), field) {
+            (Ok(whole), _) => Some(whole),
+            (_, Field::Real) => real().map(|value| value as u64),
+            _ => None,
+        };
+        let refused = || self.refuse(&format!("a weight, an integer from 0 to {most}"));
+        whole.filter(|whole| *whole <= most).map_or_else(refused, Ok)
+    }
 }
 
 /// The words of a line, exactly `N` of them.
@@ -91,9 +112,57 @@ fn words<'a, const N: usize>(line: &'a [u8], number: u64, what: &str) -> Result<
 /// # Errors
 /// A mistake, with its line and what would be accepted instead.
 pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
+    let mut entries = Vec::new();
+    let (shape, _) = read(bytes, As::Matrix, |(field, symmetry), entry| {
+        let (row, column) = (entry.row, entry.column);
+        let value = entry.value.map_or(Ok(1.0), |word| word.value(field))?;
+        memory::push(&mut entries, (row, column, value)).map_err(ArrayError::large)?;
+        let mirrored = match symmetry {
+            Symmetry::General => None,
+            Symmetry::Symmetric => Some(value).filter(|_| row != column),
+            Symmetry::Skew => Some(-value),
+        };
+        let mirrored = mirrored.map_or(Ok(()), |value| memory::push(&mut entries, (column, row, value)));
+        mirrored.map_err(ArrayError::large)
+    })?;
+    Csr::from_entries(shape.rows, shape.columns, &entries)
+        .map_err(|error| ArrayError { place: Place::Whole, message: error.to_string() })
+}
+
+/// The arcs of the graph whose adjacency matrix is in a text like that of [`parse`], each as (row, column, weight) in the
+/// order of the lines; positions alone have no weight. Returns the number of vertices, and whether the entries of a
+/// symmetric matrix are edges, of which the file has each once.
+///
+/// # Errors
+/// Those of [`parse`], a matrix that is not square, and a value that is no weight up to `most`.
+pub fn graph(
+    bytes: &[u8],
+    most: u64,
+    mut arc: impl FnMut(u64, u64, Option<u64>) -> Result<(), ArrayError>,
+) -> Result<(u64, bool), ArrayError> {
+    let (shape, symmetry) = read(bytes, As::Graph, |(field, _), entry| {
+        let weight = entry.value.map(|word| word.weight(field, most)).transpose()?;
+        arc(entry.row.into(), entry.column.into(), weight)
+    })?;
+    Ok((shape.rows, symmetry == Symmetry::Symmetric))
+}
+
+/// An entry as its line states it, counted from 0; the value is missing of a position alone.
+struct Entry<'a> {
+    row: u32,
+    column: u32,
+    value: Option<Word<'a>>,
+}
+
+/// Reads a text, entry by entry; returns the size and the symmetry.
+fn read(
+    bytes: &[u8],
+    kind: As,
+    mut each: impl FnMut((Field, Symmetry), Entry) -> Result<(), ArrayError>,
+) -> Result<(Shape, Symmetry), ArrayError> {
     let mut lines = lines(bytes);
     let first = lines.next().map_or(&b""[..], |(_, line)| line);
-    let (field, symmetry) = header(first)?;
+    let (field, symmetry) = header(first, kind)?;
     let mut lines = lines.filter(|(_, line)| {
         let line = line.trim_ascii();
         !line.is_empty() && !line.starts_with(b"%")
@@ -104,8 +173,8 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
             "there is no line with the numbers of rows, columns and entries".to_owned(),
         );
     };
-    let (shape, declared) = size(line, number, symmetry, bytes.len() as u64 / SHORTEST)?;
-    let mut entries = Vec::new();
+    let square = kind == As::Graph || symmetry != Symmetry::General;
+    let (shape, declared) = size(line, number, square, bytes.len() as u64 / SHORTEST)?;
     let mut stored = 0;
     for (number, line) in lines {
         if stored == shape.entries {
@@ -115,33 +184,27 @@ pub fn parse(bytes: &[u8]) -> Result<Csr<f64>, ArrayError> {
             );
         }
         stored += 1;
-        let (row, column, value) = entry(line, number, shape, field)?;
-        memory::push(&mut entries, (row, column, value)).map_err(ArrayError::large)?;
-        let mirrored = match symmetry {
-            Symmetry::General => None,
-            _ if column > row => {
+        let entry = entry(line, number, shape, field)?;
+        let (row, column) = (entry.row, entry.column);
+        match symmetry {
+            Symmetry::Symmetric | Symmetry::Skew if column > row => {
                 let message = format!("({}, {}) is above the diagonal", row + 1, column + 1);
                 return fail(Place::Line(number, 1), format!("{message}; accepted: entries on it or below"));
             }
-            Symmetry::Symmetric => Some(value).filter(|_| row != column),
             Symmetry::Skew if row == column => {
                 return fail(Place::Line(number, 1), "a skew-symmetric matrix has no diagonal".to_owned());
             }
-            Symmetry::Skew => Some(-value),
-        };
-        if let Some(value) = mirrored {
-            memory::push(&mut entries, (column, row, value)).map_err(ArrayError::large)?;
+            _ => each((field, symmetry), entry)?,
         }
     }
     if stored < shape.entries {
         let message = format!("the file declares {} entries, but ends after {stored}", shape.entries);
         return fail(declared, message);
     }
-    Csr::from_entries(shape.rows, shape.columns, &entries)
-        .map_err(|error| ArrayError { place: Place::Whole, message: error.to_string() })
+    Ok((shape, symmetry))
 }
 
-fn header(line: &[u8]) -> Result<(Field, Symmetry), ArrayError> {
+fn header(line: &[u8], kind: As) -> Result<(Field, Symmetry), ArrayError> {
     let what =
         format!("{BANNER} matrix coordinate, then real, integer or pattern, and general or a symmetry");
     let [banner, object, format, field, symmetry] = words(line, 1, &what)?;
@@ -160,13 +223,13 @@ fn header(line: &[u8]) -> Result<(Field, Symmetry), ArrayError> {
         ("symmetric", Symmetry::Symmetric),
         ("skew-symmetric", Symmetry::Skew),
     ];
-    // A position alone has no sign to turn, so the format excludes this pair.
-    let most = if field == Field::Pattern { 2 } else { 3 };
+    // A position alone has no sign to turn, so the format excludes this pair; and no weight of an arc is negative.
+    let most = if field == Field::Pattern || kind == As::Graph { 2 } else { 3 };
     Ok((field, symmetry.among(&symmetries[..most])?))
 }
 
 /// The size that a line states, of which the text can hold at most `held` entries, and where it states the number of entries.
-fn size(line: &[u8], number: u64, symmetry: Symmetry, held: u64) -> Result<(Shape, Place), ArrayError> {
+fn size(line: &[u8], number: u64, square: bool, held: u64) -> Result<(Shape, Place), ArrayError> {
     let [rows, columns, entries] = words(line, number, "the numbers of rows, columns and entries")?;
     let shape = Shape {
         rows: rows.number(0, MAX_ROWS)?,
@@ -179,26 +242,25 @@ fn size(line: &[u8], number: u64, symmetry: Symmetry, held: u64) -> Result<(Shap
             return word.refuse(&format!("at most {most} rows and columns, as there are so few entries"));
         }
     }
-    if symmetry != Symmetry::General && shape.rows != shape.columns {
-        return columns.refuse("as many columns as rows in a matrix with a symmetry");
+    if square && shape.rows != shape.columns {
+        return columns.refuse("as many columns as rows in a matrix with a symmetry and in a graph");
     }
     Ok((shape, entries.place))
 }
 
-fn entry(line: &[u8], number: u64, shape: Shape, field: Field) -> Result<(u32, u32, f64), ArrayError> {
+fn entry(line: &[u8], number: u64, shape: Shape, field: Field) -> Result<Entry<'_>, ArrayError> {
     let (row, column, value) = match field {
         Field::Pattern => {
             let [row, column] = words(line, number, "a row and a column")?;
-            (row, column, 1.0)
+            (row, column, None)
         }
         _ => {
             let [row, column, value] = words(line, number, "a row, a column and a value")?;
-            let value = value.value(field)?;
-            (row, column, value)
+            (row, column, Some(value))
         }
     };
     let index = |word: &Word, most| word.number(1, most).map(|index| (index - 1) as u32);
-    Ok((index(&row, shape.rows)?, index(&column, shape.columns)?, value))
+    Ok(Entry { row: index(&row, shape.rows)?, column: index(&column, shape.columns)?, value })
 }
 
 #[cfg(test)]

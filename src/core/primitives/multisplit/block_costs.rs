@@ -5,7 +5,7 @@
 
 use super::keys::Keys;
 use super::tiles::{self, GROUP, KernelVariant, Number, Shape};
-use super::{By, Spec};
+use super::{By, Found, Spec};
 use crate::case::block_cost::{self, BlockCost, ByBits, LANES, WARPS, wavefronts};
 use crate::inputs::mix::word64;
 use crate::primitives::Problem;
@@ -29,6 +29,9 @@ const COUNTED: [f64; 2] = [6.0, 3.0];
 const COUNTED_DIGIT: f64 = 4.0;
 const MOVED_DIGIT: f64 = 3.0;
 
+/// Instructions, and integer instructions among them, that an integer division by an unknown divisor takes over a shift.
+pub const DIVISION: [f64; 2] = [20.0, 12.0];
+
 /// Block costs of a multisplit that takes further instructions, and integer instructions among them, to look at 32 keys:
 /// when they are counted and when they are moved, not in the pass between, which sums their counts.
 ///
@@ -48,7 +51,8 @@ pub fn looking(spec: &Spec, [instructions, integers]: [f64; 2]) -> Result<Vec<Bl
 pub fn function(spec: &Spec) -> Result<[f64; 2], String> {
     match spec.by {
         By::Identity { .. } => Ok([4.0, 2.0]),
-        By::DeltaBuckets => Ok([6.0, 1.0]),
+        By::DeltaBuckets { found: Some(Found::Division) } => Ok([4.0 + DIVISION[0], 2.0 + DIVISION[1]]),
+        By::DeltaBuckets { .. } => Ok([6.0, 1.0]),
         By::Hash => Ok([17.0, 9.0]),
         // A search takes one step for each bit, and one more.
         By::Range => {

@@ -86,7 +86,7 @@ impl Buckets {
     /// The function of a case. Takes time and memory at most proportional to the number of buckets.
     pub fn new(spec: &Spec) -> Buckets {
         match spec.by {
-            By::DeltaBuckets => Buckets::Delta(Delta { reciprocal: u64::MAX / spec.delta() + 1 }),
+            By::DeltaBuckets { .. } => Buckets::Delta(Delta { reciprocal: u64::MAX / spec.delta() + 1 }),
             By::Identity { shift } => {
                 Buckets::Identity(Field { shift, mask: (spec.buckets.next_power_of_two() - 1) as u32 })
             }

@@ -61,12 +61,24 @@ impl Values {
     }
 }
 
+words! {
+    /// How delta-buckets are computed.
+    pub enum Found {
+        Reciprocal = "reciprocal",
+        Division = "division",
+    }
+}
+
 choice! {
     /// The function from a key to its bucket.
     #[derive(Eq)]
     pub enum By {
         /// ⌊u/Δ⌋ with Δ = ⌈2^32/m⌉: buckets of equal width
-        DeltaBuckets = "delta-buckets",
+        DeltaBuckets = "delta-buckets" main "found" {
+            /// how the quotient is computed: by a multiplication with a reciprocal or, with dms, wms and bms only, by an
+            /// integer division, as in the paper (ashkiani2017 §7.1); unset: reciprocal
+            found: Option<Found> = unset,
+        },
         /// the ⌈log2 m⌉ bits of the key from `shift` on
         Identity = "identity" main "shift" {
             /// lowest bit of the field
@@ -163,6 +175,11 @@ impl Spec {
     /// Bits of a bucket's number: ⌈log2 m⌉.
     pub fn bits(&self) -> u32 {
         self.buckets.next_power_of_two().ilog2()
+    }
+
+    /// True if each key's bucket takes an integer division.
+    pub fn divides(&self) -> bool {
+        self.by == By::DeltaBuckets { found: Some(Found::Division) }
     }
 
     /// The width Δ of the delta-buckets.
@@ -291,6 +308,11 @@ mod tests {
                 .starts_with("distribution.alpha-uniform.alpha: ")
         );
         assert!(refusal("keys=4 buckets=2 backend=cuda method=direct").starts_with("n/a: a method of CPUs"));
+        for method in ["fused", "rb-sort", "scan-split", "direct"] {
+            let divided =
+                refusal(&format!("keys=4 buckets=2 by.delta-buckets.found=division method={method}"));
+            assert!(divided.starts_with("n/a: "), "{divided}");
+        }
     }
 
     /// The digits of delta-buckets and fields follow from the key; for other functions above 256 buckets the
@@ -350,7 +372,7 @@ mod tests {
     #[test]
     fn what_is_left_out_has_a_meaning() {
         let bare = spec("keys=9 buckets=5");
-        assert_eq!((bare.by, bare.distribution), (By::DeltaBuckets, Distribution::Uniform));
+        assert_eq!((bare.by, bare.distribution), (By::DeltaBuckets { found: None }, Distribution::Uniform));
         assert_eq!((bare.value, bare.bits(), bare.delta(), bare.output()), (0, 3, 858_993_460, 36 + 24));
         let identity = spec("keys=9 buckets=256 by=identity by.identity.shift=24 values=8B");
         assert_eq!((identity.by, identity.output()), (By::Identity { shift: 24 }, 36 + 72 + 4 * 257));

@@ -119,7 +119,7 @@ pub fn digits(bits: u32) -> (u32, u32) {
 pub fn field(spec: &Spec) -> Option<u32> {
     match spec.by {
         By::Identity { shift } => Some(shift),
-        By::DeltaBuckets if spec.buckets.is_power_of_two() => Some(32 - spec.bits()),
+        By::DeltaBuckets { .. } if spec.buckets.is_power_of_two() => Some(32 - spec.bits()),
         _ => None,
     }
 }

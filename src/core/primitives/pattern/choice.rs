@@ -30,6 +30,7 @@ use crate::primitives::pattern::{Starts, uses};
 
 /// The tunables for which the kernels are built.
 pub const OFFERED: Offered = Offered {
+    block: 1024,
     items: &[1, 2, 4, 8],
     grids: &[Grid::Tiles, Grid::Resident],
     fetch: &[32, 64, 128],
@@ -59,7 +60,7 @@ pub fn steps(spec: &Spec) -> Steps {
 pub fn blocks(spec: &Spec) -> Option<u64> {
     let steps = Some(steps(spec)).filter(|steps| steps.grid == Grid::Tiles)?;
     let all = Range { first: 0, count: spec.count };
-    Some(Shape::of(spec.length()).ok()?.walk(all, steps, 1).blocks().into())
+    Some(Shape::of(spec.length(), spec.block()).ok()?.walk(all, steps, 1).blocks().into())
 }
 
 fn best(spec: &Spec) -> Steps {

@@ -149,7 +149,7 @@ fn a_tunable_that_pattern_lacks_is_not_applicable() {
         Spec::tunables("pattern", &params).unwrap_err().to_string()
     };
     assert_eq!(refused("items", Value::Int(3)), "n/a: pattern takes items 1, 2, 4, 8, not 3");
-    assert_eq!(refused("block", Value::Int(64)), "n/a: pattern has no block to choose: leave it unset");
+    assert_eq!(refused("persist", Value::Int(64)), "n/a: pattern has no persist to choose: leave it unset");
 }
 
 /// For gs, the side with less in flight decides.

@@ -6,7 +6,7 @@ use super::starts::Starts;
 use crate::case::params::{self, MAX_BYTES};
 use crate::case::schema::{Kind, Param};
 use crate::case::table::{Described, Field, bytes, choice, count, parameters, sizes, words};
-use crate::case::tuning::Tuning;
+use crate::case::tuning::{DEFAULT_BLOCK, Tuning};
 use crate::case::{Backend, IndexPattern, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
@@ -189,6 +189,11 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// Most threads of a block of a GPU.
+    pub fn block(&self) -> u32 {
+        self.tuning.block.unwrap_or(DEFAULT_BLOCK)
+    }
+
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let given = Given::of_table(params, seed)?;

@@ -1,7 +1,7 @@
 //! Division of the iterations and entries of a pattern among blocks and threads. Pure.
 
 use crate::case::Failure;
-use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid};
+use crate::case::tuning::Grid;
 use crate::primitives::Range;
 
 /// Maximum bytes of a block's dense side.
@@ -59,13 +59,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Short patterns: as many iterations side by side as fit in a block. Long ones: the fewest tiles of
+    /// Short patterns: as many iterations side by side as fit in a block of so many threads. Long ones: the fewest tiles of
     /// columns, all of nearly the same width.
     ///
     /// # Errors
     /// `NotApplicable` if there are more tiles than blocks in a launch.
-    pub fn of(length: u64) -> Result<Shape, Failure> {
-        let block = u64::from(BLOCK);
+    pub fn of(length: u64, block: u32) -> Result<Shape, Failure> {
+        let block = u64::from(block);
         let tiles = length.div_ceil(block).max(1);
         let columns = length.div_ceil(tiles).max(1);
         match u32::try_from(tiles).ok().filter(|&tiles| tiles < 1 << 30) {
@@ -185,6 +185,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 
     const RANGE: Range = Range { first: 3, count: 1000 };
 
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn every_entry_has_a_column() {
         for length in [1, 8, 16, 100, 128, 129, 255, 256, 257, 1000, 8193, 1 << 20] {
-            let s = Shape::of(length).unwrap();
+            let s = Shape::of(length, BLOCK).unwrap();
             assert!(s.rows >= 1 && s.columns * s.rows <= BLOCK && s.threads() <= BLOCK, "{s:?}");
             assert!(u64::from(s.columns) * u64::from(s.tiles) >= length, "{s:?}");
             assert!(u64::from(s.columns) * u64::from(s.tiles - 1) < length, "{s:?}");
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn blocks_are_full() {
         for length in [1, 8, 9, 16, 100] {
-            assert!(Shape::of(length).unwrap().threads() >= 224, "{length}");
+            assert!(Shape::of(length, BLOCK).unwrap().threads() >= 224, "{length}");
         }
     }
 
@@ -225,7 +226,7 @@ mod tests {
             resident(9, 8, 3),
         ];
         for (length, steps, sms) in all.into_iter().chain(tiles) {
-            let shape = Shape::of(length).unwrap();
+            let shape = Shape::of(length, BLOCK).unwrap();
             let w = shape.walk(RANGE, steps, sms);
             let unroll = u64::from(w.items);
             let mut seen = vec![0; (length * (w.last + 1)) as usize];
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn a_grid_of_tiles_strides_only_where_it_must() {
         let walk = |length, items, count| {
-            Shape::of(length).unwrap().walk(
+            Shape::of(length, BLOCK).unwrap().walk(
                 Range { first: 0, count },
                 Steps { items, grid: Grid::Tiles },
                 132,
@@ -266,13 +267,13 @@ mod tests {
         assert_eq!((walk(256, 1, 1 << 30).blocks(), walk(256, 8, 1 << 30).blocks()), (1 << 30, 1 << 27));
         assert_eq!(walk(256, 1, 1 << 40).blocks(), (1 << 31) - 1);
         assert_eq!(walk(512, 1, 1 << 40).blocks(), (1 << 31) - 2);
-        let resident = Shape::of(256).unwrap().walk(Range { first: 0, count: 1 << 30 }, KEPT, 132);
+        let resident = Shape::of(256, BLOCK).unwrap().walk(Range { first: 0, count: 1 << 30 }, KEPT, 132);
         assert_eq!(resident.blocks(), 132 * 32);
     }
 
     #[test]
     fn dense_sides_are_private_where_they_are_small() {
-        let shape = Shape::of(8).unwrap();
+        let shape = Shape::of(8, BLOCK).unwrap();
         assert_eq!(shape.dense(1, true).unwrap().bytes, 2048);
         assert!(shape.dense(8, true).unwrap().private_rows);
         let shared = shape.dense(32, true).unwrap();

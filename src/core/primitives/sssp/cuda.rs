@@ -36,7 +36,7 @@ device_struct! {
         pub buckets: u32,
         pub ell_bits: u32,
         pub rounds: u32,
-        pub unused: u32,
+        pub digits: u32,
     }
 
     /// `Paths` in the kernels.

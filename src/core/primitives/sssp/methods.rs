@@ -17,6 +17,10 @@ const CONNECTED: u64 = 8;
 /// Buckets of the best method of a GPU for such graphs.
 const BEST_BUCKETS: u64 = 32;
 
+/// Bits of a digit of a GPU's sort by bucket (`DIGIT_BITS` in the kernels), and of a whole key.
+const DIGIT_BITS: u64 = 8;
+const KEY_BITS: u64 = 32;
+
 /// Buckets of fusion on processors, an eighth of Δ each: so many that the last one is seldom distributed.
 const FUSED_BUCKETS: u32 = 128;
 const BUCKETS_OF_STEP: u32 = 8;
@@ -42,11 +46,14 @@ choice! {
         BellmanFord = "bellman-ford",
         /// vertices within Δ are relaxed until none is left, while all others wait in one pile (Davidson et al. 2014)
         NearFar = "near-far",
-        /// waiting vertices are kept by distance in buckets that are Δ wide; the last bucket holds the rest. Each
-        /// vertex is inserted individually (Davidson et al. sort by bucket)
+        /// waiting vertices are kept by distance in buckets that are Δ wide; the last bucket holds the rest
         Bucketing = "bucketing" main "buckets" {
             /// number of buckets, including the nearest
             buckets: u64 [count(2, MAX_BUCKETS)] = "10",
+            /// GPUs sort all waiting vertices by so many bits of their bucket's number after each step, 8 at a time: 32
+            /// is a regular radix sort, with which Davidson et al. (2014) filled buckets. Unset: each vertex is inserted
+            /// individually
+            sort: Option<u64> [count(1, KEY_BITS)] = unset,
         },
         /// the same buckets; a block of a GPU distributes the vertices that it finds among them by a multisplit
         Multisplit = "multisplit" main "buckets" {
@@ -73,6 +80,15 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
     match spec.asked {
         Method::Multisplit { .. } if spec.backend.is_cpu() => {
             refused("multisplit needs the blocks of a GPU: use bucketing on processors")
+        }
+        Method::Bucketing { sort: Some(_), .. } if spec.backend.is_cpu() => {
+            refused("processors insert vertices into buckets individually: leave sort unset")
+        }
+        Method::Bucketing { sort: Some(bits), buckets } if buckets > 1 << bits.min(DIGIT_BITS) => {
+            refused("the bits of sort do not tell all buckets apart")
+        }
+        Method::Bucketing { sort: Some(_), .. } if spec.arcs + spec.vertices > u32::MAX.into() => {
+            refused("a sort counts arcs and vertices together by 32 bits")
         }
         Method::Fusion { rounds: Some(_) } if spec.backend.is_cpu() => refused(
             "fusion has no rounds on processors: their workers go on alone until they have no near vertices",
@@ -110,7 +126,15 @@ impl Spec {
             Method::Fusion { .. } if self.backend.is_cpu() => FUSED_BUCKETS,
             Method::Best | Method::NearFar | Method::Fusion { .. } => 2,
             Method::BellmanFord => 1,
-            Method::Bucketing { buckets } | Method::Multisplit { buckets } => buckets as u32,
+            Method::Bucketing { buckets, .. } | Method::Multisplit { buckets } => buckets as u32,
+        }
+    }
+
+    /// Digits of a GPU's sort by bucket; 0 if there is none.
+    pub fn digits(&self) -> u32 {
+        match self.method {
+            Method::Bucketing { sort: Some(bits), .. } => bits.div_ceil(DIGIT_BITS) as u32,
+            _ => 0,
         }
     }
 
@@ -214,9 +238,13 @@ pub mod cuda {
     const LONG_ROWS: u64 = 16;
     const LANE_BITS: u32 = 5;
 
+    /// Values of a digit of a sort (`DIGITS` in the kernels), and what is counted of them: by each block, and in all.
+    const DIGITS: u64 = 256;
+
     /// The kernel's name in the PTX.
     fn name(spec: &Spec) -> &'static str {
         match spec.method {
+            Method::Bucketing { sort: Some(_), .. } => "sssp_bucketing_sort",
             Method::Bucketing { .. } => "sssp_bucketing",
             Method::Multisplit { .. } => "sssp_multisplit",
             Method::Fusion { .. } => "sssp_fusion",
@@ -254,18 +282,20 @@ pub mod cuda {
         // Warps that go on alone are seldom all busy; fewer meet sooner.
         let most = if fused { resident.min(gpu.device().sms) } else { resident };
         let blocks = most.min(grid(n, threads.into()));
-        // Each arc may add an entry to a frontier in a step, and each vertex that waited.
-        let room = spec.arcs.max(n) + 1;
+        // Each arc may add an entry to a frontier in a step, and each vertex that waited; before a sort they are together.
+        let sorts = spec.digits() > 0;
+        let room = if sorts { spec.arcs + n + 1 } else { spec.arcs.max(n) + 1 };
         let alone = if fused { u64::from(blocks * threads / 32) * ALONE } else { 0 };
         let [even, odd]: [DeviceBuffer<u64>; 2] = [array(gpu, room + alone)?, array(gpu, room + alone)?];
-        let piles: DeviceBuffer<u32> = array(gpu, (n * u64::from(spec.buckets())).max(1))?;
+        let piled = if sorts { DIGITS * u64::from(blocks + 1) } else { n * u64::from(spec.buckets()) };
+        let piles: DeviceBuffer<u32> = array(gpu, piled.max(1))?;
         let mut in_piles: DeviceBuffer<u32> = array(gpu, n + 1)?;
         gpu.memset32(&mut in_piles, 0)?;
         // The first arcs of each vertex, and from where blocks have relaxed vertices with many.
         let ell_bits = if fused { ell_bits(spec, graph) } else { 0 };
         let ell: Option<DeviceBuffer<u64>> = fused.then(|| array(gpu, (n << ell_bits).max(1))).transpose()?;
         let relaxed: Option<DeviceBuffer<u32>> = fused.then(|| array(gpu, n + 1)).transpose()?;
-        let (buckets, rounds) = (spec.buckets(), spec.rounds());
+        let (buckets, rounds, digits) = (spec.buckets(), spec.rounds(), spec.digits());
         Ok(Box::new(move |gpu, call| {
             let search = Search {
                 even: even.pointer(),
@@ -277,6 +307,7 @@ pub mod cuda {
                 ell_bits,
                 buckets,
                 rounds,
+                digits,
                 ..*call
             };
             gpu.launch(&kernel, blocks, threads, 0, args![search])

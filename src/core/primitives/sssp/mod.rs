@@ -82,11 +82,11 @@ choice! {
         },
         /// a graph in a file
         File = "file" main "path" {
-            /// path of a DIMACS .gr file or of a list of edges (.el or .wel), also as .gz; relative to the recipe's
-            /// folder
+            /// path of a DIMACS .gr file, of a list of edges (.el or .wel) or of an adjacency matrix (.mtx), also as .gz;
+            /// relative to the recipe's folder
             path: Elsewhere,
             /// both: each listed edge is an arc in both directions, as in ashkiani2017's Table 9; given: in the listed
-            /// direction only
+            /// direction only, except for a symmetric matrix, whose edges have both either way
             directions: Listed = "both",
         },
     }

@@ -49,6 +49,14 @@ impl Function {
         Function { reciprocal: 1 << shift, by: 5, ..Function::field(shift, bits, 1 << bits) }
     }
 
+    /// The function with which a case is executed; certificates keep the one that inputs were made for.
+    pub fn executed(self, spec: &Spec) -> Function {
+        match spec.divides() {
+            true => Function { reciprocal: spec.delta(), by: 5, mask: (1 << spec.bits()) - 1, ..self },
+            false => self,
+        }
+    }
+
     /// The high bits of a key's hash.
     pub fn high_bits_of_hash(bits: u32) -> Function {
         Function { by: 3, ..Function::field(0, bits, 1 << bits) }

@@ -175,7 +175,7 @@ impl Multisplit {
             n: part.count,
             to: [self.output.keys.pointer(), self.output.values.pointer()],
             offsets: self.output.offsets.pointer(),
-            function: self.input.function,
+            function: self.input.function.executed(&self.spec),
         })
     }
 }

@@ -36,7 +36,7 @@ impl Rounds {
 
 /// True if each round can compute its digit of the bucket's number without the whole number.
 pub fn has_digits(spec: &Spec) -> bool {
-    Rounds::of(spec).is_none() || spec.by == By::DeltaBuckets || field(spec).is_some()
+    Rounds::of(spec).is_none() || matches!(spec.by, By::DeltaBuckets { .. }) || field(spec).is_some()
 }
 
 /// The rounds, for the record.

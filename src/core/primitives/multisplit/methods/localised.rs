@@ -51,11 +51,20 @@ impl Subproblems {
         Subproblems { localisation, warps, windows, tiles }
     }
 
-    /// The paper's sizes for values of `value` bytes and this number of buckets (§6, "Parameters").
+    /// The paper's sizes for values of `value` bytes and this number of buckets (§6, "Parameters"). There dms reads as if it
+    /// had four windows, too, but Table 4's scans grow by 3.8 times as much a bucket as those of wms, as with one window.
     pub fn papers(localisation: Localisation, value: u64, buckets: u64) -> Subproblems {
-        let few = localisation == Localisation::Block && value == 0 && buckets <= 32;
-        let (warps, windows) = if few { (4, 7) } else { (8, 4) };
+        let (warps, windows) = match localisation {
+            Localisation::Direct => (8, 1),
+            Localisation::Block if value == 0 && buckets <= 32 => (4, 7),
+            _ => (8, 4),
+        };
         Subproblems { localisation, warps, windows, tiles: 1 }
+    }
+
+    /// True of the paper's dms, which has kernels of its own.
+    fn is_window(&self) -> bool {
+        self.localisation == Localisation::Direct && self.windows == 1
     }
 
     /// Keys per tile.
@@ -105,8 +114,18 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
     Costs::of(passes).beside(2 * COUNT * counts).blocks_sampled(|| block_costs(spec))
 }
 
-/// Windows that are handled together.
+/// Windows that are handled together, except by the kernels for one.
 const BATCH: u64 = 8;
+
+/// Windows of a batch.
+fn batch(shape: &Subproblems) -> u64 {
+    if shape.is_window() { 1 } else { BATCH }
+}
+
+/// The share of the instructions of eight windows that a batch takes.
+fn share(shape: &Subproblems) -> f64 {
+    batch(shape) as f64 / BATCH as f64
+}
 
 /// Threads per multiprocessor at 64 registers each.
 const THREADS: u64 = 1024;
@@ -136,7 +155,7 @@ const VALUES: f64 = 110.0;
 const INTEGERS: f64 = 0.65;
 
 /// Pre-scan, scan and post-scan. Windows are handled eight at a time, so the code for eight is executed even if a tile has
-/// fewer; work that is done only for existing windows is counted per window.
+/// fewer, except by dms with one; work that is done only for existing windows is counted per window.
 fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     let (function, shape) = (function(spec)?[0], Subproblems::of(spec));
     let counted = shape.counts(spec) * COUNT;
@@ -155,16 +174,17 @@ fn shared_by(spec: &Spec, shape: &Subproblems) -> BlockCost {
     BlockCost::of(tiles, resident).blocks(blocks)
 }
 
-/// Batches of eight windows that a warp takes in each tile.
+/// Batches of windows that a warp takes in each tile.
 fn batches(shape: &Subproblems) -> f64 {
-    shape.windows.div_ceil(BATCH) as f64
+    shape.windows.div_ceil(batch(shape)) as f64
 }
 
 fn prescan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let batches_of_all = batches_of_all(spec, shape);
     let each = COUNTED[spec.bits() as usize - 1] * spec.keys as f64 / WINDOW as f64;
-    let instructions =
-        each + batches_of_all * (LOADS + 8.0 * function) + of_warps(spec, shape, CELLS_SUMMED, 1);
+    let instructions = each
+        + batches_of_all * share(shape) * (LOADS + 8.0 * function)
+        + of_warps(spec, shape, CELLS_SUMMED, 1);
     let cost = shared_by(spec, shape).loads(batches(shape)).steps(2.0 * shape.windows as f64);
     cost.with(1.0, [instructions, INTEGERS * instructions, 0.0])
 }
@@ -197,7 +217,7 @@ fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let values = if spec.value > 0 { VALUES } else { 0.0 };
     let of_batch = LOADS + batch + values + 8.0 * functions * function;
     let instructions = windows * window
-        + batches_of_all(spec, shape) * of_batch
+        + batches_of_all(spec, shape) * share(shape) * of_batch
         + of_warps(spec, shape, CELLS_SCANNED, shape.tiles);
     // A warp loads its column of G and the keys; values follow.
     let loads = 1.0 + batches(shape) * if spec.value > 0 { 2.0 } else { 1.0 };
@@ -291,7 +311,9 @@ pub mod cuda {
 
     /// The names of the pre-scan and post-scan kernels.
     fn names(spec: &Spec) -> [String; 2] {
-        let (prescan, postscan) = match Subproblems::of(spec).localisation {
+        let shape = Subproblems::of(spec);
+        let (prescan, postscan) = match shape.localisation {
+            Localisation::Direct if shape.is_window() => ("window", "dms_window"),
             Localisation::Direct => ("warps", "dms"),
             Localisation::Warp => ("warps", "wms"),
             Localisation::Block => ("blocks", "bms"),
@@ -336,7 +358,7 @@ mod tests {
         assert_eq!(sizes("bms", "none", 33), (8, 4, 1024));
         assert_eq!(sizes("bms", "4B", 2), (8, 4, 1024));
         assert_eq!(sizes("wms", "none", 2), (8, 4, 128));
-        assert_eq!(sizes("dms", "none", 2), (8, 4, 128));
+        assert_eq!(sizes("dms", "none", 2), (8, 1, 32));
     }
 
     #[test]
@@ -373,14 +395,18 @@ mod tests {
         }
     }
 
-    /// 2^20 keys in subproblems of 128 per warp, eight per block; or of 1024 per block, four of which are
+    /// 2^20 keys in subproblems of 128 or of 32 per warp, eight per block; or of 1024 per block, four of which are
     /// resident at once.
     #[test]
     fn warps_and_blocks_have_subproblems() {
-        let (_, dms) = of("keys=1048576 buckets=2 by=identity method=dms");
+        let (_, dms) = of("keys=1048576 buckets=2 by=identity method=dms method.dms.windows=4");
         assert_eq!((dms[2].blocks, dms[2].tiles, dms[2].resident), (1024, 8192, 32));
         // 24 per window, 41 + 8 · 4 per batch of four windows, 65 + 15 per warp.
         assert_eq!(dms[0].instructions, 32768.0 * 24.0 + 8192.0 * (73.0 + 80.0));
+        let (_, one) = of("keys=1048576 buckets=2 by=identity method=dms");
+        assert_eq!((one[2].blocks, one[2].tiles, one[2].resident), (4096, 32768, 32));
+        // An eighth of a batch of eight.
+        assert_eq!(one[0].instructions, 32768.0 * (24.0 + (41.0 + 8.0 * 4.0) / 8.0 + 80.0));
         let (_, bms) = of("keys=1048576 buckets=64 method=bms");
         assert_eq!((bms[2].blocks, bms[2].tiles, bms[2].resident), (1024, 1024, 4));
     }
@@ -394,7 +420,7 @@ mod tests {
     /// Keys three times, values twice, and m · L counts four times (§6.2.2).
     #[test]
     fn subproblems_add_their_counts() {
-        for (method, size) in [("dms", 128), ("wms", 128), ("bms", 1024)] {
+        for (method, size) in [("dms", 32), ("wms", 128), ("bms", 1024)] {
             let all = work(&format!("keys=4096 buckets=64 values=4B method={method}"));
             let counts = 64 * (4096 / size) * 4;
             assert_eq!((all.declared_bytes(), all.effective_bytes), (4096 * 20 + 4 * counts, 4096 * 16));

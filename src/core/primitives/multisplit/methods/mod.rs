@@ -48,7 +48,7 @@ choice! {
         Dms = "dms" {
             /// warps per block, a power of two; auto: 8, as in the paper, or 4 for key-only bms with at most 32 buckets
             warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
-            /// windows of 32 keys in a warp's subproblem; auto: 4, as in the paper
+            /// windows of 32 keys in a warp's subproblem; auto: 1, as the times of the paper's scans imply (Table 4)
             windows: Option<u64> [count_or(1, MOST_DIRECT_WINDOWS, AUTO)] = "auto",
         },
         /// GPUs: as dms, but a warp orders the keys of a tile by bucket before it stores them (§5.6.1)
@@ -92,6 +92,7 @@ pub fn best(spec: &Spec) -> Method {
 /// Those refusals.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     let not_applicable = |reason: String| Err(Refusal::NotApplicable(reason));
+    let of_paper = matches!(spec.method, Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. });
     let of_cpus = matches!(spec.method, Method::Direct | Method::WriteCombining);
     match spec.method {
         Method::Dms { warps: Some(warps), .. }
@@ -104,11 +105,12 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
         }
         _ if of_cpus && spec.backend.is_cuda() => not_applicable(OF_CPUS.to_owned()),
         _ if !of_cpus && spec.backend.is_cpu() => not_applicable(OF_GPUS.to_owned()),
-        Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } if spec.buckets > MOST_BUCKETS => {
-            not_applicable(format!(
-                "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
-            ))
+        _ if spec.divides() && !of_paper => {
+            not_applicable("only dms, wms and bms find delta-buckets by division".to_owned())
         }
+        _ if of_paper && spec.buckets > MOST_BUCKETS => not_applicable(format!(
+            "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
+        )),
         Method::Fused if !fused::has_digits(spec) => {
             let digits = "above 256 buckets, fused splits by digits of the bucket number, which this bucket function \
                           cannot compute separately; use rb-sort, which keeps the whole number";

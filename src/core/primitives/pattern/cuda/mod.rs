@@ -5,7 +5,7 @@ mod certify;
 mod starts;
 
 use crate::case::Value;
-use crate::case::tuning::Tuning;
+use crate::case::tuning::{DEFAULT_BLOCK, Tuning};
 use crate::device::cuda::{self, Arg, plain_struct, pointer_or_null, poison};
 use crate::inputs::mix::key64;
 use crate::primitives::Range;
@@ -126,7 +126,8 @@ fn timed_name(spec: &Spec, items: u32) -> String {
         (true, true) => "_variant",
         (true, false) => "_visits",
     };
-    format!("pattern_{name}{other}_u{items}")
+    let wide = if spec.block() > DEFAULT_BLOCK { "_wide" } else { "" };
+    format!("pattern_{name}{other}_u{items}{wide}")
 }
 
 /// Smallest and largest entry of the pattern as applied to S.
@@ -192,7 +193,7 @@ impl GpuJob for Patterns {
         if largest < smallest {
             return Err(Failure::Failed("a pattern without entries".to_owned()));
         }
-        let (shape, steps) = (Shape::of(spec.length())?, choice::steps(&spec));
+        let (shape, steps) = (Shape::of(spec.length(), spec.block())?, choice::steps(&spec));
         let own = spec.kernel != Kernel::Gs && !matches!(spec.method, Method::ReadOnly | Method::Global);
         let dense = own.then(|| shape.dense(spec.wrap, !spec.kernel.scatters())).transpose()?;
         let kernels = Kernels::new(gpu, &spec, steps.items)?;

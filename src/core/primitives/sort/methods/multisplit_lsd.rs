@@ -5,13 +5,10 @@
 use super::{Found, Splits};
 use crate::case::Refusal;
 use crate::case::work::Pass;
-use crate::primitives::multisplit::block_costs::looking;
+use crate::primitives::multisplit::block_costs::{DIVISION, looking};
 use crate::primitives::sort::Spec;
 use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, read_keys};
 use crate::primitives::{Costs, Problem, multisplit};
-
-/// Instructions, and integer instructions among them, that an integer division by an unknown divisor takes over a shift.
-const DIVISION: [f64; 2] = [20.0, 12.0];
 
 /// The multisplits of GPUs for the digits with all bits, and that of the highest digit if it has fewer; each with the number of
 /// digits that it splits by.
