@@ -112,10 +112,10 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
         }
     }
     outputs.map_or(Ok(()), Outputs::end)?;
-    match (output.is_asked_for(), &arguments.recipes) {
-        (true, _) => output.table(faults.table())?,
-        (false, Some(_)) if arguments.mutants => faults.lines().iter().for_each(|line| out::line(line)),
-        _ => {}
+    if output.is_asked_for() {
+        output.table(faults.table())?;
+    } else if arguments.mutants {
+        faults.lines().iter().for_each(|line| out::line(line));
     }
     output.end()?;
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })

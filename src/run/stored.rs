@@ -1,6 +1,6 @@
 //! Reading a run's folder back, whichever version wrote it.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -120,6 +120,9 @@ pub fn each_event_until(
 /// Longest line of an event log that is read, bytes. A round of 10,000 samples has 250 kB.
 const LONGEST_LINE: u64 = 64 << 20;
 
+/// Most bytes of a log that are kept while its first line with a checksum is looked for. A longer beginning is read again.
+const MOST_SEEN: usize = 16 << 20;
+
 /// The complete lines of an event log, one after another.
 pub(super) struct StoredLines {
     file: PathBuf,
@@ -135,25 +138,37 @@ impl StoredLines {
     /// # Errors
     /// When the log cannot be opened.
     pub fn open(run: &Path) -> anyhow::Result<StoredLines> {
-        let stripped = StoredLines::begin(run, false)?.find_stripped();
-        StoredLines::begin(run, stripped)
+        let mut ahead = StoredLines::begin(run)?;
+        let (stripped, seen) = ahead.look_ahead();
+        let mut lines = match seen {
+            Some(seen) => StoredLines { reader: Box::new(Cursor::new(seen).chain(ahead.reader)), ..ahead },
+            None => StoredLines::begin(run)?,
+        };
+        (lines.state, lines.stripped) = (LogState::default(), stripped);
+        Ok(lines)
     }
 
-    fn begin(run: &Path, stripped: bool) -> anyhow::Result<StoredLines> {
+    fn begin(run: &Path) -> anyhow::Result<StoredLines> {
         let file = events::file(run);
         let reader = events::open(&file)?;
-        Ok(StoredLines { file, reader, text: Vec::new(), state: LogState::default(), stripped })
+        Ok(StoredLines { file, reader, text: Vec::new(), state: LogState::default(), stripped: false })
     }
 
     /// Reads up to the first line that has a checksum: the first one of runs whose every line has one, and all lines of
-    /// runs of older versions.
-    fn find_stripped(mut self) -> bool {
+    /// runs of older versions. Returns whether lines before it had theirs taken away, and what was read, unless that is much or
+    /// the log cannot be read, which is reported where it is read in earnest.
+    fn look_ahead(&mut self) -> (bool, Option<Vec<u8>>) {
+        let mut seen = Some(Vec::new());
         loop {
-            match self.next() {
-                Ok(Some(Finding::Unchecked)) => {}
-                Ok(Some(Finding::Gap)) => return self.number() > 1,
-                // A log that cannot be read is reported where it is read in earnest.
-                _ => return false,
+            let Ok(finding) = self.next() else { return (false, None) };
+            seen = seen.filter(|seen| seen.len() + self.text.len() <= MOST_SEEN);
+            if let Some(seen) = &mut seen {
+                seen.extend_from_slice(&self.text);
+            }
+            match finding {
+                Some(Finding::Unchecked) => {}
+                Some(Finding::Gap) => return (self.number() > 1, seen),
+                _ => return (false, seen),
             }
         }
     }

@@ -2,8 +2,11 @@
 //! running.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use scatterlab_tests::program::binary;
 use scatterlab_tests::screen::{Rounds, Screen, run_folder, signal, state};
 use tempfile::TempDir;
@@ -102,6 +105,51 @@ fn files_that_cannot_be_read_are_listed_with_the_reason_and_nothing_waits_for_th
     assert!(peak < 200 << 10, "{peak} kB");
     screen.keys(CTRL_C);
     assert_eq!(screen.ended(), 0);
+}
+
+/// What a file or a generator would take is refused in one line in a process that may have half a gigabyte; the lab stays,
+/// and gives the terminal back.
+#[test]
+fn what_takes_more_memory_than_there_is_leaves_the_lab_as_it_is() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let put = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("written");
+    // Nearly a gigabyte of text from a megabyte.
+    let bomb = |head: &str, line: &str| {
+        let member = |text: &[u8]| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            encoder.write_all(text).and_then(|()| encoder.finish()).expect("compressed")
+        };
+        [member(head.as_bytes()), member(line.repeat((2 << 20) / line.len()).as_bytes()).repeat(450)].concat()
+    };
+    put("a.mtx.gz", &bomb("%%MatrixMarket matrix coordinate real general\n1 1 4000000000\n", "1 1 1\n"));
+    put("b.el.gz", &bomb("", "0 1\n"));
+    put("c.gr", b"p sp 1000000000 1\na 1 1000000000 1\n");
+    for (name, work) in [
+        ("zz-1", "spmv: {matrix: {file: a.mtx.gz}}"),
+        ("zz-2", "sssp: {graph: {file: b.el.gz}}"),
+        ("zz-3", "sssp: {graph: {file: c.gr}}"),
+        ("zz-4", "spmv: {matrix: {rmat: {scale: 22, entries: 32}}}"),
+    ] {
+        let recipe = format!("{work}\nbackend: scalar\nchart: {{x: backend, y: time}}\n");
+        put(&format!("{name}.yaml"), recipe.as_bytes());
+    }
+    let limited = format!("ulimit -v {}; exec '{}'", 512 << 10, binary());
+    let mut screen = Screen::start(folder.path(), (160, 40), &["sh", "-c", &limited]);
+    screen.wait("Recipes");
+    // The folder's recipes come while the screen is there already.
+    while !screen.text().contains("> zz-4") {
+        screen.keys("G");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    screen.wait("n/a: needs ");
+    for reason in ["c.gr:1:1: a graph", "b.el.gz: its first", "a.mtx.gz: its first"] {
+        screen.keys("k");
+        screen.wait(reason);
+    }
+    screen.keys("q");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
 }
 
 #[test]

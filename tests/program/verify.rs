@@ -34,11 +34,11 @@ fn each_fault_runs_in_place_of_the_cases_of_a_recipe() {
     );
     let rows: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
     assert!(
-        rows.contains(&vec!["scalar", "stream", "direct", "Identity", "1", "1", "0", "0", "0"]),
+        rows.contains(&vec!["scalar", "stream", "direct", "Identity", "2", "1", "1", "0", "0", "0"]),
         "{told}"
     );
     assert!(
-        rows.contains(&vec!["scalar", "stream", "direct", "all", "others", "18", "0", "0", "0", "0"]),
+        rows.contains(&vec!["scalar", "stream", "direct", "all", "others", "18", "18", "0", "0", "0", "0"]),
         "{told}"
     );
 }
@@ -53,8 +53,8 @@ fn what_became_of_the_faults_is_a_table_for_programs_too() {
     assert!(told.contains("cpu recipes: "), "{told}");
     let rows: Vec<&str> = csv.lines().collect();
     assert_eq!(rows.len(), 1 + 2 * 10, "{csv}");
-    assert!(rows.contains(&"scalar,stream,direct,Null,2,0,0,0,0,"), "{csv}");
-    assert!(rows.contains(&"cpu,stream,direct,LostPart,2,0,0,0,0,"), "{csv}");
+    assert!(rows.contains(&"scalar,stream,direct,Null,2,2,0,0,0,0,"), "{csv}");
+    assert!(rows.contains(&"cpu,stream,direct,LostPart,2,2,0,0,0,0,"), "{csv}");
     let checks = fs::read_to_string(folder.path().join("checks.csv")).expect("a table");
     assert_eq!(checks.lines().count(), 1 + 2 * 2 * 11, "{checks}");
     assert!(checks.lines().skip(1).all(|line| line.starts_with("recipes,")), "{checks}");

@@ -41,9 +41,14 @@ impl Row {
         self.caught += other.caught;
     }
 
+    /// Cases in which the fault was tried.
+    fn cases(&self) -> u64 {
+        self.caught + self.right + self.not_certified + self.missed + self.not_applicable
+    }
+
     /// Whether every one of them was caught.
     fn is_caught(&self) -> bool {
-        [self.right, self.not_certified, self.missed, self.not_applicable] == [0; 4]
+        self.caught == self.cases()
     }
 }
 
@@ -88,12 +93,13 @@ impl Faults {
     }
 }
 
-fn columns() -> [Column<'static, Row>; 10] {
+fn columns() -> [Column<'static, Row>; 11] {
     [
         Column::new("backend", NO_UNIT, |row: &Row| row.backend.clone()),
         Column::new("primitive", NO_UNIT, |row: &Row| row.primitive.clone()),
         Column::new("method", NO_UNIT, |row: &Row| row.method.clone()),
         Column::new("fault", NO_UNIT, |row: &Row| row.fault.clone()),
+        Column::new("cases", "cases", Row::cases),
         Column::new("caught", "cases", |row: &Row| row.caught),
         Column::new("right", "cases", |row: &Row| row.right),
         Column::new("not_certified", "cases", |row: &Row| row.not_certified).headed("not certified"),
@@ -139,16 +145,19 @@ mod tests {
         let rows: Vec<&str> = csv.lines().skip(1).collect();
         let row = |rest: &str| format!("{of},{rest}");
         let wanted = [
-            row("OffByOne,1,0,0,0,0,"),
-            row("LastSample,0,0,1,0,0,it is gone"),
-            row("Zeros,0,1,0,2,0,it holds"),
-            row("Null,2,0,0,0,0,"),
+            row("OffByOne,1,1,0,0,0,0,"),
+            row("LastSample,1,0,0,1,0,0,it is gone"),
+            row("Zeros,3,0,1,0,2,0,it holds"),
+            row("Null,2,2,0,0,0,0,"),
         ];
         assert_eq!(rows, wanted);
         let lines = counted(case).lines();
         let faults = ["LastSample", "Zeros", "all others"];
         assert_eq!(lines.len(), 1 + faults.len(), "{lines:?}");
         assert!(lines[1..].iter().zip(faults).all(|(line, fault)| line.contains(fault)), "{lines:?}");
-        assert!(lines[3].ends_with("all others       3      0              0       0    0"), "{lines:?}");
+        assert!(
+            lines[3].ends_with("all others      3       3      0              0       0    0"),
+            "{lines:?}"
+        );
     }
 }

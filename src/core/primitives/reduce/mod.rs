@@ -374,6 +374,39 @@ mod tests {
         }
     }
 
+    /// In every type and number of terms: what adds up exactly is right to the last bit, a dot product to its rounding, and neither a
+    /// missing term nor one that counts twice is as little as that.
+    #[test]
+    fn sums_are_right_to_what_their_type_holds() {
+        for words in [
+            "elements=1048576 type=f32",
+            "elements=1048577 type=f64",
+            "elements=3 type=f64",
+            "elements=1048576 type=f32 of=products",
+            "elements=1048575 type=f64 of=products",
+            "elements=2 type=f64 of=products",
+        ] {
+            let some = spec(words);
+            let terms: Vec<f64> = (0..some.elements).map(|i| f64::from_bits(some.term(i))).collect();
+            let exact =
+                terms.iter().map(|term| (term * 2f64.powi(48)) as i128).sum::<i128>() as f64 / 2f64.powi(48);
+            let said = |sum: f64| match some.ty {
+                Type::F32 => some.check(&(sum as f32).to_le_bytes()),
+                _ => some.check(&sum.to_le_bytes()),
+            };
+            for sum in [exact, terms.iter().sum(), terms.iter().rev().sum()] {
+                assert_eq!(said(sum), Ok(()), "{words}");
+            }
+            let least = terms.iter().copied().fold(1.0, |least: f64, term| least.min(term.abs()));
+            let last = terms[terms.len() - 1];
+            // Four times what the type or the order of the terms decides.
+            let close = if some.ty == Type::F32 { exact.abs() * 2f64.powi(-21) } else { 1e-6 };
+            for wrong in [exact - last, exact + last, exact + least, exact + close, f64::NAN, f64::INFINITY] {
+                assert!(said(wrong).is_err(), "{words}: {wrong:e} instead of {exact:e}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn keys_are_in_the_order_of_numbers(a: f64, b: f64, greatest: bool) {

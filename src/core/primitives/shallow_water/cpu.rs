@@ -287,9 +287,8 @@ mod tests {
     }
 
     impl AtRest {
-        fn new(scene: &str, courant: f64, columns: u64) -> AtRest {
-            let words = format!("columns={columns} rows=24 steps=10000 scene={scene} courant={courant}");
-            let spec = Spec::read("shallow-water", &params(&words), 7).expect("a case");
+        fn new(words: &str) -> AtRest {
+            let spec = Spec::read("shallow-water", &params(words), 7).expect("a case");
             let pool = Arc::new(Pool::new(Some(1)).expect("a pool"));
             let stored = |_: &str| Err(Failure::Failed("no arrays".to_owned()));
             let cancel = &Cancel::default();
@@ -326,19 +325,31 @@ mod tests {
         }
     }
 
+    /// Water that was high once, water that was never so, that f32 hardly or not at all holds, and that had the time for it: what is
+    /// right is certified, and nothing, zeros, a part that is lost and waves of another speed are not.
     #[test]
-    fn many_steps_are_certified_and_what_leaves_water_at_rest_is_not() {
-        for (scene, courant, columns) in [("drop", 0.5, 32), ("dam", 2.0, 24), ("wave", 16.0, 24)] {
-            let mut case = AtRest::new(scene, courant, columns);
-            assert_eq!((case.proved(), case.judged(AtRest::execute)), (None, Ok(())), "{scene} {courant}");
-            assert!(case.judged(|_| {}).is_err(), "{scene} {courant}: nothing is done");
-            assert!(case.judged(AtRest::zeros).is_err(), "{scene} {courant}: zeros");
+    fn water_at_rest_is_certified_and_what_leaves_it_at_rest_is_not() {
+        for words in [
+            "columns=32 rows=24 steps=10000 scene=drop courant=0.5",
+            "columns=24 rows=24 steps=10000 scene=dam courant=2",
+            "columns=24 rows=24 steps=10000 scene=wave courant=16",
+            "columns=24 rows=16 steps=1000 scene=drop amplitude=0 courant=0.5",
+            "columns=24 rows=16 steps=3 scene=dam amplitude=0 courant=4",
+            "columns=24 rows=16 steps=1000 scene=wave amplitude=0.00000000000000000000000000000000000001 courant=4",
+            "columns=40 rows=3 steps=500 scene=wave scene.wave.halves=7 amplitude=0.00001 courant=8",
+            "columns=7 rows=5 steps=100000 scene=dam amplitude=0.5 courant=1",
+        ] {
+            let mut case = AtRest::new(words);
+            assert_eq!((case.proved(), case.judged(AtRest::execute)), (None, Ok(())), "{words}");
+            assert!(case.judged(|_| {}).is_err(), "{words}: nothing is done");
+            assert!(case.judged(AtRest::zeros).is_err(), "{words}: zeros");
             case.job.fault = Some(Fault::MissingTail);
-            assert!(case.judged(AtRest::execute).is_err(), "{scene} {courant}: a part is lost");
+            assert!(case.judged(AtRest::execute).is_err(), "{words}: a part is lost");
             case.job.fault = None;
-            for factor in [1.1, 4.0] {
+            // What an execution of more steps begins with is proved by itself.
+            for factor in [1.1, 4.0].into_iter().filter(|_| case.job.spec.steps > LIVELY) {
                 case.job.kappa = factor * case.job.spec.kappa() as f32;
-                assert!(case.proved().is_some(), "{scene} {courant}: κ is {factor} times as large");
+                assert!(case.proved().is_some(), "{words}: κ is {factor} times as large");
             }
         }
     }

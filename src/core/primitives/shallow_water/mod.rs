@@ -45,6 +45,12 @@ const MOST: u64 = 1 << 16;
 /// Steps in which ripples still move, whatever the Courant number: those of the certificate's own execution.
 pub const LIVELY: u64 = 2;
 
+/// Amplitude of what is judged, at least: whatever the scene is, f32 holds ripples of this size and all that becomes of them.
+const LEAST_JUDGED: f64 = 1e-6;
+
+/// Least Courant number of water that moves: κ times a difference of ripples is then far from the least number of f32.
+const LEAST_COURANT: f64 = 1e-6;
+
 /// The largest relative error of a rounding to f32.
 const ROUNDING: f64 = <f32 as Real>::EPSILON;
 
@@ -111,6 +117,13 @@ impl Definition for Spec {
         if let Some(place) = lowest.filter(|_| spec.amplitude >= 1.0) {
             let dry = format!("{} leaves no water {place}; accepted: less than 1", spec.amplitude);
             return Err(Refusal::invalid("amplitude", dry));
+        }
+        if spec.courant > 0.0 && spec.courant < LEAST_COURANT {
+            let lost = format!(
+                "f32 does not hold what a step of {} changes; accepted: 0, or {LEAST_COURANT} and more",
+                spec.courant
+            );
+            return Err(Refusal::invalid("courant", lost));
         }
         Ok(spec)
     }
@@ -254,8 +267,12 @@ impl Spec {
 
     /// The largest error of a height that the certificate lets pass, relative to the amplitude.
     fn tolerance(&self) -> f64 {
-        let amplitude = self.amplitude.max(f64::from(f32::MIN_POSITIVE));
-        self.bounds(amplitude, self.steps).height / amplitude
+        self.bounds(self.judged_size(), self.steps).height / self.judged_size()
+    }
+
+    /// The size of the water with which an execution that is judged begins.
+    fn judged_size(&self) -> f64 {
+        self.amplitude.max(LEAST_JUDGED)
     }
 
     /// The record of a state: how far it is from that of the certificate, and the change of the mean height in
@@ -293,6 +310,22 @@ mod tests {
             let words = params(&format!("columns=8 scene={scene} amplitude=1"));
             let refused = Spec::read("shallow-water", &words, 1).expect_err("refused").to_string();
             assert!(refused.starts_with("amplitude: 1 leaves no water"), "{refused}");
+        }
+    }
+
+    /// Water that f32 does not let move would be right and certified without a kernel.
+    #[test]
+    fn steps_too_small_for_f32_are_refused() {
+        for (courant, told) in [
+            ("0.0000000000000000000000001", Some("courant: f32 does not hold what a step of ")),
+            ("0.0000009", Some("accepted: 0, or 0.000001 and more")),
+            ("0.000001", None),
+            ("0", None),
+        ] {
+            let read = Spec::read("shallow-water", &params(&format!("columns=8 courant={courant}")), 1);
+            let refused = read.err().map(|refusal| refusal.to_string());
+            let is_told = |told: &str| refused.as_ref().is_some_and(|refused| refused.contains(told));
+            assert!(told.map_or(refused.is_none(), is_told), "{courant}: {refused:?}");
         }
     }
 

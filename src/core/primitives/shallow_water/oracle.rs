@@ -94,7 +94,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, 8 * spec.cells())?;
     let mut state = State::begin(spec.rippled());
     (0..spec.steps).for_each(|_| state.step(spec));
-    let bounds = spec.bounds(spec.amplitude, spec.steps);
+    let bounds = spec.bounds(spec.judged_size(), spec.steps);
     let values = output.as_chunks().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
     for (k, (found, wanted)) in values.zip(state.eta.iter().chain(&state.w)).enumerate() {
         let height = k < state.eta.len();
@@ -137,7 +137,7 @@ impl ReferenceRun {
 
     /// The largest differences that rounding explains.
     pub fn bounds(&self, spec: &Spec) -> Bounds {
-        let size = spec.amplitude + self.drops as f64 * scene::drop_size(spec);
+        let size = spec.judged_size() + self.drops as f64 * scene::drop_size(spec);
         spec.bounds(size, self.steps(spec))
     }
 

@@ -31,11 +31,12 @@ impl Spec {
     }
 
     /// The heights from which an execution that is judged begins, row by row: those of the scene and, on top of each cell, a random
-    /// part of an eighth of the amplitude, or of the depth where that is less. Such ripples change by far more than rounding in every
-    /// step and every cell, however wide or far away the waves of the scene are, and their mean stays when all waves are gone.
+    /// part of an eighth of the amplitude (10⁻⁶ at least, for flat water shows nothing), or of the depth where that is less. Such
+    /// ripples change by far more than rounding in every step and every cell, however wide or far away the waves of the scene are,
+    /// and their mean stays when all waves are gone.
     pub fn rippled(&self) -> Vec<f32> {
         let shallowest = if self.scene == Scene::Drop { 1.0 } else { 1.0 - self.amplitude };
-        let most = self.amplitude.min(shallowest) / 8.0;
+        let most = self.judged_size().min(shallowest) / 8.0;
         let part = |cell: u64| (word64(self.seed, cell) >> 40) as f64 / f64::from(1 << 24);
         let all = (0..).zip(self.heights());
         all.map(|(cell, height)| (f64::from(height) + most * part(cell)) as f32).collect()

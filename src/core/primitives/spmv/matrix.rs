@@ -98,7 +98,8 @@ mod tests {
         assert_eq!(of("type=f32"), Err(Failure::NotApplicable(told.to_owned())));
     }
 
-    /// Such sums are infinite or not by the order of the products.
+    /// Such sums are infinite or not by the order of the products: whatever their signs, in the first row or the last, of one product
+    /// or several.
     #[test]
     fn a_row_whose_products_exceed_the_type_is_refused() {
         let file = "matrix=file matrix.file.path=a.mtx matrix.file.column=%matrix matrix.file.hash=x \
@@ -106,14 +107,23 @@ mod tests {
                     matrix.file.entries=3";
         for (ty, huge, told) in [("f32", 3e38, "f32 holds: use type: f64"), ("f64", 1e308, "f64 holds")] {
             let spec = Spec::read("spmv", &params(&format!("{file} type={ty}")), 7).expect("a case");
-            let of = |value: f64| {
-                let values = vec![1.0, value, value];
-                let made = Csr { columns: 3, starts: vec![0, 1, 3], indices: vec![0, 0, 2], values };
+            let of = |starts: [u32; 3], values: [f64; 3]| {
+                let (starts, values) = (starts.to_vec(), values.to_vec());
+                let made = Csr { columns: 3, starts, indices: vec![0, 0, 2], values };
                 matrix(&spec, |_| Ok(Arc::new(made.clone().into_words().expect("words")))).map(|_| ())
             };
-            let told = format!("the products of row 2 of the file add up to more than {told}");
-            assert_eq!(of(huge), Err(Failure::NotApplicable(told)));
-            assert_eq!(of(huge / 100.0), Ok(()));
+            // The sign of a product is that of the vector's element, too.
+            let turned = huge * spec.x(0).signum() * spec.x(2).signum();
+            for (starts, values, row) in [
+                ([0, 1, 3], [1.0, huge, huge], 2),
+                ([0, 1, 3], [1.0, turned, -turned], 2),
+                ([0, 2, 3], [-huge, huge, 1.0], 1),
+                ([0, 1, 3], [1.0, 1.0, if ty == "f32" { 3.4e38 } else { 1.7e308 }], 2),
+            ] {
+                let told = format!("the products of row {row} of the file add up to more than {told}");
+                assert_eq!(of(starts, values), Err(Failure::NotApplicable(told)), "{values:?}");
+                assert_eq!(of(starts, values.map(|value| value / 100.0)), Ok(()));
+            }
         }
     }
 }
