@@ -13,9 +13,15 @@ const RECIPE: &str = "title: Sizes\npaper: {key: mine2026}\nstream:\n  kernel: c
 fn paper(folder: &Path, statement: &str) {
     fs::create_dir_all(folder).expect("a folder");
     fs::write(folder.join("sizes.yaml"), RECIPE).expect("a recipe");
-    let claim = format!("{{id: a, at: '§1', says: large copies take longer, from: sizes, printed: {{none: text}}, shape: ['{statement}']}}");
+    let claim = format!(
+        "{{id: a, at: '§1', says: large copies take longer, from: sizes, printed: {{none: text}}, shape: ['{statement}']}}"
+    );
     let other = "{id: b, at: '§2', says: it is elegant, none: no measurement shows it}";
-    fs::write(folder.join("paper.yaml"), format!("title: Mine\nyear: 2026\nclaims:\n  - {claim}\n  - {other}\n")).expect("it");
+    fs::write(
+        folder.join("paper.yaml"),
+        format!("title: Mine\nyear: 2026\nclaims:\n  - {claim}\n  - {other}\n"),
+    )
+    .expect("it");
 }
 
 fn claims(root: &Path, words: &[&str]) -> Output {
