@@ -96,6 +96,10 @@ impl IndexFiles for OfFolder {
         }
     }
 
+    fn paper_text(&self) -> Option<String> {
+        files::text(&here(&self.folder).join(programs::MANIFEST), &files::RECIPE).ok()
+    }
+
     fn table(&self, key: &str, file: &str) -> Result<Option<Table>, String> {
         match self.paper() {
             PaperFolder::Of(name) if name == key => table(&self.folder, key, file),

@@ -162,6 +162,11 @@ pub trait IndexFiles {
         PaperFolder::Any
     }
 
+    /// The text of the `paper.yaml` in the recipe's folder, if it can be read.
+    fn paper_text(&self) -> Option<String> {
+        None
+    }
+
     /// The table `file`, such as `published/table05.csv`, of the paper with this key, if the recipe's folder has it.
     ///
     /// # Errors

@@ -122,7 +122,7 @@ fn plan(
         experiments: Vec::new(),
         cases: Vec::new(),
         repeats: BTreeMap::new(),
-        claims: claims(drafts),
+        claims: claims(drafts, files),
         indices: Vec::new(),
         programs: Vec::new(),
     };
@@ -161,10 +161,14 @@ fn experiment(
     }
 }
 
-/// The hashes of the claims of the papers that the experiments name.
-fn claims(drafts: &[Draft]) -> BTreeMap<String, String> {
-    let papers = drafts.iter().filter_map(|draft| paper::find(&draft.paper.as_ref()?.key));
-    papers.map(|paper| (paper.key.clone(), paper.hash())).collect()
+/// The hashes of the claims of the papers that the experiments name: of those that ship, and of that of the recipe's folder.
+fn claims(drafts: &[Draft], files: &dyn IndexFiles) -> BTreeMap<String, String> {
+    let keys = distinct(drafts.iter().filter_map(|draft| Some(draft.paper.as_ref()?.key.as_str())));
+    let hash = |key: &str| match paper::find(key) {
+        Some(paper) => Some(paper.hash()),
+        None => Some(paper::parse(key, paper::FILE, &files.paper_text()?).ok()?.hash()),
+    };
+    keys.into_iter().filter_map(|key| Some((key.to_owned(), hash(key)?))).collect()
 }
 
 /// A title as a file name: lower-case words joined by hyphens.
