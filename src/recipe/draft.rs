@@ -251,7 +251,9 @@ pub(crate) fn peers(node: &Node) -> Result<Vec<(String, Place)>, Mistake> {
     if node.content == Content::Null {
         return Ok(Vec::new());
     }
-    let (names, _) = value::sweep(&Kind::Text, node, PEERS.name)?;
+    // What is no text is answered with the names that there are.
+    let of_names = |wrong| value::sweep(&PEERS.kind, node, PEERS.name).err().unwrap_or(wrong);
+    let (names, _) = value::sweep(&Kind::Text, node, PEERS.name).map_err(of_names)?;
     Ok(names.into_iter().map(|(name, place)| (name.to_string(), place)).collect())
 }
 

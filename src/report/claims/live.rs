@@ -35,13 +35,12 @@ pub fn of_experiment(
 }
 
 fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], copies: &Copies) -> Verdict {
-    let together = claim.from.len() > 1;
-    let source = |at: usize| {
-        let slug = &origin.plan.experiments.get(at)?.slug;
-        let own = claim.from.iter().any(|source| is_of(paper, source, slug));
-        own.then_some(if together { 0 } else { at })
+    let is_wanted = |at: usize| {
+        let slug = origin.plan.experiments.get(at).map(|one| one.slug.as_str());
+        slug.is_some_and(|slug| claim.from.iter().any(|source| is_of(paper, source, slug)))
     };
-    let rows: Vec<Row> = of_records(origin, records, copies, source);
+    let run = (claim.from.len() == 1).then_some(0);
+    let rows: Vec<Row> = of_records(origin, records, copies, run, is_wanted);
     let named = claim
         .platform
         .as_ref()

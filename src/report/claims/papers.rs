@@ -133,15 +133,11 @@ impl Folder {
         for (at, (ledger, slugs)) in ledgers.iter().enumerate() {
             let plan = ledger.plan();
             let origin = Origin { plan, version: "", date: "", environment: &environment, devices: &[] };
-            let source = |experiment: usize| {
-                let own = slugs.contains(&plan.experiments.get(experiment)?.slug.as_str());
-                own.then_some(if claim.from.len() > 1 {
-                    0
-                } else {
-                    at * crate::recipe::MAX_CASES + experiment
-                })
+            let is_wanted = |experiment: usize| {
+                plan.experiments.get(experiment).is_some_and(|one| slugs.contains(&one.slug.as_str()))
             };
-            rows.extend(of_records(&origin, ledger.records(), ledger.references(), source));
+            let run = (claim.from.len() == 1).then_some(at);
+            rows.extend(of_records(&origin, ledger.records(), ledger.references(), run, is_wanted));
         }
         self.each_statement(claim, |_, one| fitting(&one.expression, &rows))
     }

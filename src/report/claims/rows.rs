@@ -18,8 +18,10 @@ use crate::stats::median;
 /// A case of a run, or a row of a printed table.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
-    /// Pairs are of one source: an experiment of a run, a machine, or a platform of a table.
+    /// Pairs are of one source: a run, a machine, or a platform of a table.
     pub source: usize,
+    /// Pairs are of one experiment, unless it is named or the rows are of several runs.
+    experiment: Option<usize>,
     /// How messages call it.
     pub name: String,
     /// The device that measured it.
@@ -85,10 +87,11 @@ pub enum Missing {
 pub const QUANTITIES: [&str; 7] =
     ["time", "rate", "bandwidth", "fastest", "with-transfer", "transfer-share", "copy-share"];
 
-/// The cases of some of a run's experiments. `source` gives each experiment its source.
-pub fn of_run<'a>(side: Side<'a>, source: impl Fn(usize) -> Option<usize>) -> Vec<Row<'a>> {
+/// The cases of a run's experiments that `is_wanted`. Those of a `run` are pairs within an experiment, and those without
+/// one within the machine.
+pub fn of_run(side: Side<'_>, run: Option<usize>, is_wanted: impl Fn(usize) -> bool) -> Vec<Row<'_>> {
     let origin = Origin::from(side.manifest);
-    of_records(&origin, side.ledger.records(), side.ledger.references(), source)
+    of_records(&origin, side.ledger.records(), side.ledger.references(), run, is_wanted)
 }
 
 /// The same of records.
@@ -96,12 +99,15 @@ pub fn of_records<'a>(
     origin: &Origin<'a>,
     records: &'a [Record],
     references: &Copies,
-    source: impl Fn(usize) -> Option<usize>,
+    run: Option<usize>,
+    is_wanted: impl Fn(usize) -> bool,
 ) -> Vec<Row<'a>> {
     let table = csv::table(origin, records, references);
     let mut rows = Vec::new();
     for (record, of) in records.iter().zip(&table.rows) {
-        let Some(source) = source(record.case.experiment) else { continue };
+        if !is_wanted(record.case.experiment) {
+            continue;
+        }
         let cell = |column: &crate::report::table::Column<_>| {
             Some((column.name.to_string(), column.cell(of)?.to_string()))
         };
@@ -124,7 +130,8 @@ pub fn of_records<'a>(
             value: value.to_string(),
         };
         rows.push(Row {
-            source,
+            source: run.unwrap_or_default(),
+            experiment: run.map(|_| record.case.experiment),
             name: experiment.map_or_else(|| record.case.id.clone(), |one| one.label(&record.case)),
             device: device_name(record.case.place(), origin.environment, origin.devices).to_owned(),
             parameters: record.case.params.0.iter().map(parameter).collect(),
@@ -159,6 +166,7 @@ pub fn of_table(table: &published::Table, platforms: &[String]) -> Vec<Row<'stat
         let name: Vec<&str> = row.parameters().map(|(_, value)| value).collect();
         Some(Row {
             source,
+            experiment: None,
             name: name.join(" "),
             device: row.platform.clone(),
             parameters: parameters.collect(),
@@ -241,7 +249,9 @@ impl Row<'_> {
                     .find(|theirs| theirs.key == one.key)
                     .is_none_or(|theirs| theirs.value == one.value)
         };
+        let apart = self.experiment.is_some() && self.experiment != other.experiment;
         self.source == other.source
+            && (!apart || free.contains(&"experiment"))
             && (free.contains(&"primitive") || primitive(self) == primitive(other))
             && self.parameters.iter().all(same)
     }

@@ -141,12 +141,8 @@ fn of_runs(
     let mut rows = Vec::new();
     for (at, run) in set.iter().enumerate() {
         let slugs = wanted.iter().filter_map(|(_, slug)| position(run, key, slug)).collect::<Vec<_>>();
-        let together = claim.from.len() > 1;
-        let source = |experiment: usize| {
-            let number = if together { 0 } else { at * crate::recipe::MAX_CASES + experiment };
-            slugs.contains(&experiment).then_some(number)
-        };
-        rows.extend(of_run(run.side, source));
+        let number = (claim.from.len() == 1).then_some(at);
+        rows.extend(of_run(run.side, number, |experiment| slugs.contains(&experiment)));
     }
     let named = claim.platform.as_ref().and_then(|name| {
         folder.paper.platforms.iter().find(|platform| platform.name == *name)?.device.clone()

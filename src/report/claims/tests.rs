@@ -25,7 +25,7 @@ fn claim(shape: &[&str], size: &[&str]) -> Claim {
 }
 
 fn on(run: &Run, claim: &Claim) -> Verdict {
-    let rows = of_run(run.side(), |_| Some(0));
+    let rows = of_run(run.side(), Some(0), |_| true);
     judge(claim, &rows, false).expect("it can be asked")
 }
 
@@ -82,7 +82,7 @@ fn one_failure_decides_and_one_success_is_enough_for_some() {
     ] {
         let judged = super::statement(
             &Statement::parse(statement).expect(statement),
-            &of_run(run.side(), |_| Some(0)),
+            &of_run(run.side(), Some(0), |_| true),
             0.95,
         );
         assert_eq!(judged.expect(statement).outcome.word(), outcome, "{statement}");
@@ -153,7 +153,7 @@ fn many_comparisons_need_wider_intervals() {
 fn a_size_with_a_unit_is_about_one_machine() {
     let run = Run::new(&[vec![1.0; 3]], None);
     let size = |named| {
-        let rows = of_run(run.side(), |_| Some(0));
+        let rows = of_run(run.side(), Some(0), |_| true);
         judge(&claim(&[], &["time of tuples=1024 = 1 s"]), &rows, named)
             .expect("it")
             .size
