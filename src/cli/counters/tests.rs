@@ -54,7 +54,10 @@ fn several_kernels_are_one_word_for_the_shell() {
     let plan = source.resolve(&Overrides::default()).expect("a recipe");
     let origin = Origin { recipe: source.path, overrides: Overrides::default(), plan, stored: None };
     let told = describe(&subject(&origin, &origin.plan.cases[0]).expect("a case that exists")).join("\n");
-    assert!(told.contains("--kernel-name 'regex:^(prescan_warps_5|spine_add_u32|dms_5)$' "), "{told}");
+    assert!(
+        told.contains("--kernel-name 'regex:^(prescan_window_5|spine_add_u32|dms_window_5)$' "),
+        "{told}"
+    );
 }
 
 #[test]

@@ -72,6 +72,8 @@ pub struct Series {
     pub rounds: Vec<f64>,
     /// Whether every round is in doubt.
     pub doubtful: bool,
+    /// Why there is no interval.
+    pub few: Option<String>,
 }
 
 /// Why a row has no value.
@@ -143,16 +145,12 @@ pub fn of_records<'a>(
 }
 
 fn measured<'a>(record: &'a Record, roofs: Roofs) -> Measured<'a> {
-    let rounds = record.rounds.len();
     match &record.status {
         Status::NotApplicable(why) => Measured::NotApplicable(why.clone()),
         Status::Failed(why) => Measured::Undecided(format!("a case failed: {why}")),
         Status::Pending => Measured::Undecided("a case was not measured".to_owned()),
         Status::Partial => Measured::Undecided("a case is partial".to_owned()),
         Status::Done if !record.stands() => Measured::Undecided("a case is not certified".to_owned()),
-        Status::Done if rounds < FEWEST => {
-            Measured::Undecided(format!("a case has {rounds} of the {FEWEST} rounds that an interval needs"))
-        }
         Status::Done => Measured::Rounds(record, roofs),
     }
 }
@@ -208,6 +206,8 @@ impl Row<'_> {
         if found.is_empty() {
             // The main parameter of a variant is also called by the variant's name.
             found = self.parameters.iter().filter(|one| ends(&without_last(&one.key))).collect();
+            // Of several parameters of a variant, the table says which one is the main one.
+            found.truncate(if found.len() > 1 { 0 } else { 1 });
         }
         match found.as_slice() {
             [] => Ok(None),
@@ -300,6 +300,7 @@ impl Row<'_> {
     /// What a cell says, without an interval.
     fn exact(&self, name: &str) -> Result<Series, Missing> {
         let column = match name {
+            "fastest" if self.cells.contains_key("min_s") => "min_s",
             "time" | "fastest" => "median_s",
             "rate" => "throughput_elem_s",
             "bandwidth" => "effective_gb_s",
@@ -317,7 +318,7 @@ impl Row<'_> {
             true => Missing::Undecided(format!("a row has no number in `{name}`")),
             false => Missing::Unknown(name.to_owned()),
         })?;
-        Ok(Series { typical, rounds: Vec::new(), doubtful: false })
+        Ok(Series { typical, rounds: Vec::new(), doubtful: false, few: None })
     }
 
     fn of_rounds(&self, name: &str, record: &Record, roofs: &Roofs) -> Result<Series, Missing> {
@@ -360,7 +361,10 @@ impl Row<'_> {
             };
         }
         let doubtful = record.rounds.iter().all(|round| !round.flags.is_empty());
-        let typical = median(&rounds).unwrap_or_default();
-        Ok(Series { typical, rounds, doubtful })
+        // What the table says of all samples is not what the median round says.
+        let typical = self.exact(name).map(|all| all.typical).ok().or(median(&rounds)).unwrap_or_default();
+        let few = (rounds.len() < FEWEST)
+            .then(|| format!("a case has {} of the {FEWEST} rounds that an interval needs", rounds.len()));
+        Ok(Series { typical, rounds, doubtful, few })
     }
 }

@@ -167,6 +167,9 @@ impl Finder<'_> {
             None => return Ok(()),
             Some(Err(why)) => Value::unknown(row.name.clone(), None, why),
             Some(Ok(series)) if series.rounds.is_empty() => Value::exact(row.name.clone(), series.typical),
+            Some(Ok(Series { few: Some(why), typical, .. })) => {
+                Value::unknown(row.name.clone(), Some(typical), why)
+            }
             Some(Ok(series)) if series.doubtful => {
                 Value::unknown(row.name.clone(), Some(series.typical), "every round is in doubt")
             }
@@ -200,6 +203,9 @@ impl Finder<'_> {
         let typical = a.typical / b.typical;
         if !typical.is_finite() {
             return Ok(Some(Value::unknown(called, None, "the quotient is not a number")));
+        }
+        if let Some(why) = a.few.as_ref().or(b.few.as_ref()) {
+            return Ok(Some(Value::unknown(called, Some(typical), why.as_str())));
         }
         // An exact value has no spread.
         let rounds = |series: &Series| {

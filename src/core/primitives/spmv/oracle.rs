@@ -191,7 +191,7 @@ mod tests {
     fn rows_of_every_magnitude_are_judged_by_their_own_rounding() {
         let part = |j: u64| 1.0 + f64::from((word64(11, j) >> 40) as u32) / f64::from(1 << 24);
         let sign = |j: u64| if word64(12, j) & 1 == 0 { 1.0 } else { -1.0 };
-        let pairs = |j: u64| if j % 2 == 0 { part(j / 2) } else { -part(j / 2) };
+        let pairs = |j: u64| if j.is_multiple_of(2) { part(j / 2) } else { -part(j / 2) };
         type Term<'a> = &'a dyn Fn(u64) -> f64;
         let rows: [(&str, u64, Term); 9] = [
             ("f64", 500, &|j| 1e-200 * sign(j) * part(j)),
@@ -218,7 +218,7 @@ mod tests {
                 assert_eq!(right.judge(&spec, 0, sum), Ok(()), "{ty}, {n} of {:e}", terms[0]);
             }
             // An odd number of terms, so that pairs do not cancel.
-            let lost = (terms.len() / 8 * 3 | 1)..terms.len() / 8 * 5;
+            let lost = ((terms.len() / 8 * 3) | 1)..terms.len() / 8 * 5;
             let lost = if n < 8 { 0..1 } else { lost };
             let rest = [&terms[..lost.start], &terms[lost.end..]].concat();
             for wrong in [sums(&spec, &rest)[0], f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
