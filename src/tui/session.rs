@@ -136,7 +136,7 @@ pub struct Session {
     longest_silence: Duration,
     /// What the run is worth, once it is over.
     pub verdict: Option<String>,
-    /// The claims of papers that are judged on each experiment: where the paper says it with the outcomes, and what it says.
+    /// The claims of papers that are judged on each experiment: the outcomes, and what the paper says where.
     pub claims: Vec<Vec<Claimed>>,
     /// The folder of the stored run that this one repeats, until it is judged against it.
     pub replays: Option<PathBuf>,
@@ -147,8 +147,9 @@ pub struct Session {
 /// A claim in the list of cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// `§3.5, Fig. 9: shape holds, size fails`.
+    /// `holds, size fails`.
     pub outcomes: String,
+    /// `§3.5, Fig. 9: 16 passes suit the scatter best`.
     pub says: String,
     /// That of the shape, or of the size of a claim without one.
     pub outcome: Outcome,

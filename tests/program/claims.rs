@@ -68,7 +68,7 @@ fn a_mistake_is_one_line_with_the_file_and_what_is_accepted() {
     let root = tempfile::tempdir().expect("a folder");
     fs::create_dir(root.path().join("runs")).expect("a folder");
     for (statement, part) in [
-        ("time of elemnts=4Mi over elements=1Ki > 4", "unknown column `elemnts` (did you mean `elements`?)"),
+        ("time of element=4Mi over elements=1Ki > 4", "unknown column `element` (did you mean `elements`?)"),
         ("time of elements=5Mi over elements=1Ki > 4", "no case of the recipe matches"),
         ("time of elements=4Mi > 4 parsecs", "`parsecs` is no unit; accepted: s, ms"),
         ("time of elements=4Mi over elements=1Ki is large", "it has no test; accepted"),

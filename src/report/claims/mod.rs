@@ -122,12 +122,13 @@ impl Verdict {
         self.parts().all(|(_, part)| matches!(part.outcome, Outcome::NotApplicable(_)))
     }
 
-    /// `shape holds, size fails`.
+    /// `holds, size fails`: the shape needs no name.
     pub fn outcomes(&self) -> String {
-        self.parts()
-            .map(|(name, part)| format!("{name} {}", part.outcome.word()))
-            .collect::<Vec<_>>()
-            .join(", ")
+        let parts = self.parts().map(|(name, part)| match name {
+            "shape" => part.outcome.word().to_owned(),
+            name => format!("{name} {}", part.outcome.word()),
+        });
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// `shape holds (1.40), size fails (1.40)`.

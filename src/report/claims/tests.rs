@@ -247,12 +247,12 @@ fn a_claim_fits_its_recipe_and_its_table() {
             "no case of the recipe matches",
         ),
         (
-            "from: sizes, printed: t, shape: [time of tupels=2Ki over tuples=1Ki > 1]",
-            "unknown column `tupels` (did you mean `tuples`?)",
+            "from: sizes, printed: t, shape: [time of tuple-count=2Ki over tuples=1Ki > 1]",
+            "unknown column `tuple-count`",
         ),
         (
-            "from: sizes, printed: t, shape: [tmie of tuples=2Ki over tuples=1Ki > 1]",
-            "unknown quantity `tmie`",
+            "from: sizes, printed: t, shape: [speed of tuples=2Ki over tuples=1Ki > 1]",
+            "unknown quantity `speed`",
         ),
         (
             "from: sizes, printed: t, shape: [time of tuples=2Ki over tuples=1Ki < 1]",

@@ -158,7 +158,7 @@ fn absent(session: &Session, first: usize, theme: Theme, columns: usize) -> Opti
     Some(row(mark(record, false, theme), words::fit(&text, columns.saturating_sub(4), theme), theme.dim()))
 }
 
-/// `§3.5, Fig. 9: shape holds, size fails · 16 passes suit the scatter best`.
+/// `holds, size fails · §3.5, Fig. 9: 16 passes suit the scatter best`.
 fn claim(
     session: &Session,
     experiment: usize,
@@ -178,7 +178,7 @@ fn claim(
     let says = format!("{}{}", theme.separator(), claimed.says);
     let text = words::fit(&claimed.outcomes, room, theme);
     let mut spans = vec![Span::raw("   "), Span::styled(text, style)];
-    spans.extend((left > 8).then(|| Span::styled(words::fit(&says, left, theme), theme.dim())));
+    spans.extend((left > 6).then(|| Span::styled(words::fit(&says, left, theme), theme.dim())));
     Some(Line::from(spans))
 }
 

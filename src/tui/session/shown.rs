@@ -38,7 +38,13 @@ impl Session {
             } else {
                 self.view.changed();
             }
-            self.judge(experiment);
+            // While a run goes on, the others are judged once they are shown.
+            let all = if self.active() {
+                experiment..experiment + 1
+            } else {
+                0..self.ledger.plan().experiments.len()
+            };
+            all.for_each(|experiment| self.judge(experiment));
         }
         if std::mem::take(&mut self.reveal) {
             self.reveal_selected();
@@ -58,8 +64,8 @@ impl Session {
         let claimed = judged.into_iter().filter_map(|(claim, verdict)| {
             let outcome = verdict.parts().next()?.1.outcome.clone();
             Some(Claimed {
-                outcomes: format!("{}: {}", claim.at, verdict.outcomes()),
-                says: claim.says.clone(),
+                outcomes: verdict.outcomes(),
+                says: format!("{}: {}", claim.at, claim.says),
                 outcome,
             })
         });

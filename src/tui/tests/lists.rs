@@ -7,10 +7,11 @@ use ratatui::crossterm::event::KeyCode;
 use super::loops::press;
 use super::screens::{at, draw, finished, played};
 use super::{fixture, script};
+use crate::report::claims::Outcome;
 use crate::run::runner::{Control, Message};
 use crate::tui::app::{App, Incoming};
 use crate::tui::panel::Focus;
-use crate::tui::session::{Phase, Row};
+use crate::tui::session::{Claimed, Phase, Row};
 use crate::tui::theme::Theme;
 
 fn shown(app: &mut App, size: (u16, u16), now: Duration) -> String {
@@ -49,6 +50,30 @@ fn cases_that_cannot_run_share_a_row_until_a_key_lists_them() {
     assert!(screen.matches("n/a: no CUDA").count() >= 7, "{screen}");
     key(&mut app, 'n', at(10));
     assert_eq!(app.state.session.as_ref().expect("a run").rows(), rows);
+}
+
+#[test]
+fn claims_are_the_last_rows_of_their_experiment_and_cannot_be_selected() {
+    let mut app = finished(Theme::PLAIN, 1);
+    let session = app.state.session.as_mut().expect("a run");
+    let before = session.rows().len();
+    let claimed = |outcomes: &str, outcome| Claimed {
+        outcomes: outcomes.to_owned(),
+        says: "§3.5, Fig. 9: 16 passes are best".to_owned(),
+        outcome,
+    };
+    session.claims =
+        vec![vec![claimed("holds, size fails", Outcome::Holds), claimed("fails", Outcome::Fails)]];
+    let rows = session.rows();
+    assert_eq!(rows.len(), before + 2);
+    assert_eq!(rows.last(), Some(&Row::Claim { experiment: 0, at: 1 }));
+    (0..40).for_each(|_| key(&mut app, 'j', at(10)));
+    let session = app.state.session.as_ref().expect("a run");
+    assert_eq!(session.selected_row(&rows), before - 1, "the last case");
+    for (size, words) in [((120, 40), "holds, size fails"), ((80, 24), "holds, size fails")] {
+        let screen = shown(&mut app, size, at(10));
+        assert!(screen.contains(words), "{screen}");
+    }
 }
 
 #[test]
