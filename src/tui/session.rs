@@ -138,6 +138,8 @@ pub struct Session {
     pub verdict: Option<String>,
     /// The claims of papers that are judged on each experiment: the outcomes, and what the paper says where.
     pub claims: Vec<Vec<Claimed>>,
+    /// How many cases of each experiment were done when its claims were judged.
+    judged: Vec<usize>,
     /// The folder of the stored run that this one repeats, until it is judged against it.
     pub replays: Option<PathBuf>,
     /// The backend that is calibrated, if that is what the run is for.
@@ -151,7 +153,7 @@ pub struct Claimed {
     pub outcomes: String,
     /// `§3.5, Fig. 9: 16 passes suit the scatter best`.
     pub says: String,
-    /// That of the shape, or of the size of a claim without one.
+    /// That of the shape, or of the size where the shape has none.
     pub outcome: Outcome,
 }
 
@@ -202,6 +204,7 @@ impl Session {
             longest_silence: Duration::ZERO,
             verdict: None,
             claims: Vec::new(),
+            judged: Vec::new(),
             replays: None,
             calibrates: None,
         };

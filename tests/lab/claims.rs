@@ -18,7 +18,7 @@ fn read(run: &str) -> Stored {
 /// What an expression gives: the numbers of its figure, and how many cases or pairs are behind them.
 fn computed(runs: &[&Stored], expression: &str) -> (Vec<f64>, usize) {
     let rows: Vec<Row> =
-        (0..).zip(runs).flat_map(|(at, run)| of_run(Side::from(*run), Some(at), |_| true)).collect();
+        (0..).zip(runs).flat_map(|(at, run)| of_run(Side::from(*run), at, false, |_| true)).collect();
     let expression =
         Expression::parse(expression).unwrap_or_else(|problem| panic!("{expression}: {problem}"));
     let found = values(&expression, None, &rows, 0.95).expect("values");

@@ -260,17 +260,22 @@ impl Paper {
         })
     }
 
-    /// The BLAKE3 hash of the claims, hexadecimal: of their names, their sources and their statements, whatever the
-    /// words around them. A run keeps it, so that claims which were changed after the run are told from others.
+    /// The BLAKE3 hash of the claims, hexadecimal: of all that decides them, with the numbers of their tests, whatever the
+    /// paraphrase. A run keeps it, so that claims which were changed after the run are told from others.
     pub fn hash(&self) -> String {
-        let mut text = String::from("scatterlab claims 1\n");
+        let mut text = format!("scatterlab claims 2\n{:?}\n", self.platforms);
         for claim in &self.claims {
             let sources = claim.from.iter().map(Source::to_string);
             let statements = |key: &'static str, all: &[Placed<Statement>]| {
-                all.iter().map(move |one| format!("{key} {}", one.what.text)).collect::<Vec<_>>()
+                all.iter()
+                    .map(move |one| format!("{key} {} {:?}", one.what.text, one.what.test))
+                    .collect::<Vec<_>>()
             };
             let lines = std::iter::once(format!("claim {}", claim.id)).chain(sources);
             let lines = lines.chain(statements("shape", &claim.shape)).chain(statements("size", &claim.size));
+            let others =
+                format!("{:?} {:?} {:?} {:?}", claim.except, claim.platform, claim.none, claim.needs);
+            let lines = lines.chain([others]);
             lines.for_each(|line| text.push_str(&(line + "\n")));
         }
         blake3::hash(text.as_bytes()).to_hex().to_string()

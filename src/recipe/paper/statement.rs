@@ -352,7 +352,7 @@ pub fn number(text: &str) -> Option<f64> {
     let count = || parse_count(text).or_else(|_| parse_bytes(text)).ok().map(|count| count as f64);
     // `inf` and `nan` are words.
     let plain = || text.parse::<f64>().ok().filter(|_| text.ends_with(|last: char| last.is_ascii_digit()));
-    plain().or_else(power).or_else(percent).or_else(count)
+    plain().or_else(power).or_else(percent).or_else(count).filter(|number| number.is_finite())
 }
 
 impl Test {

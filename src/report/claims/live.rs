@@ -36,16 +36,18 @@ pub fn of_experiment(
 
 fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], copies: &Copies) -> Verdict {
     let is_wanted = |at: usize| {
-        let slug = origin.plan.experiments.get(at).map(|one| one.slug.as_str());
-        slug.is_some_and(|slug| claim.from.iter().any(|source| is_of(paper, source, slug)))
+        let own = origin.plan.experiments.get(at);
+        let own = own.filter(|one| one.paper.as_ref().is_some_and(|of| of.key == paper.key));
+        own.is_some_and(|one| claim.from.iter().any(|source| is_of(paper, source, &one.slug)))
     };
-    let run = (claim.from.len() == 1).then_some(0);
+    let run = (0, claim.from.len() > 1);
     let rows: Vec<Row> = of_records(origin, records, copies, run, is_wanted);
     let named = claim
         .platform
         .as_ref()
         .and_then(|name| paper.platforms.iter().find(|platform| platform.name == *name)?.device.as_ref());
-    let is_named = named.is_some_and(|device| rows.iter().any(|row| row.device == *device));
+    let is_named =
+        |devices: &[String]| named.is_some_and(|named| devices.iter().all(|device| device == named));
     judge(claim, &rows, is_named).unwrap_or(Verdict { shape: None, size: None })
 }
 

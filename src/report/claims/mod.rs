@@ -3,7 +3,7 @@
 //! # The rule
 //!
 //! A statement has a value for each case, pair or group that it selects. The interval of a value follows from the medians
-//! of the rounds: Student's for a single case, Welch's on logarithms for a quotient. With k values in all statements of a
+//! of the rounds: Student's for a single case, Welch's on logarithms for a quotient. With k comparisons in all statements of a
 //! claim, each interval has the confidence 1 − 0.05/k (Bonferroni), so that all hold at once with 95 %. A value passes its
 //! test if its whole interval and the value at the medians do, and fails it if neither has a number in common with it.
 //!
@@ -117,6 +117,16 @@ impl Verdict {
         parts.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?)))
     }
 
+    /// 0 if a part is decided, 1 if one cannot be told, 2 if none is applicable.
+    fn rank(&self) -> u8 {
+        let rank = |outcome: &Outcome| match outcome {
+            Outcome::Holds | Outcome::Fails => 0,
+            Outcome::CannotTell(_) => 1,
+            Outcome::NotApplicable(_) => 2,
+        };
+        self.parts().map(|(_, part)| rank(&part.outcome)).min().unwrap_or(2)
+    }
+
     /// Whether this machine decides nothing, not even that nothing can be told.
     pub fn is_not_applicable(&self) -> bool {
         self.parts().all(|(_, part)| matches!(part.outcome, Outcome::NotApplicable(_)))
@@ -144,22 +154,25 @@ impl Verdict {
     }
 }
 
-/// Judges a claim on these rows. `is_named` says whether they are of the machine that the claim's size is about.
+/// Judges a claim on these rows. `is_named` says of devices whether they are the machine that the claim's size is about.
 ///
 /// # Errors
 /// The part and the position of a statement that the rows cannot be asked, and why.
-pub fn judge(claim: &Claim, rows: &[Row], is_named: bool) -> Result<Verdict, (&'static str, usize, String)> {
+pub fn judge(
+    claim: &Claim,
+    rows: &[Row],
+    is_named: impl Fn(&[String]) -> bool,
+) -> Result<Verdict, (&'static str, usize, String)> {
     let rows = without(claim.except.as_ref(), rows);
     let all = claim.shape.iter().map(|one| ("shape", one)).chain(claim.size.iter().map(|one| ("size", one)));
     let counted = all.map(|(_, one)| values(&one.what.expression, Some(&one.what.test), &rows, CONFIDENCE));
-    let count: usize = counted.filter_map(Result::ok).map(|values| values.all.len()).sum();
+    let count: usize = counted.filter_map(Result::ok).map(|values| values.comparisons).sum();
     let confidence = corrected(CONFIDENCE, count);
     let part = |key: &'static str, statements: &[Placed<Statement>]| {
         let judged = statements.iter().enumerate().map(|(at, one)| {
-            if key == "size" && one.what.test.unit.is_some() && !is_named {
-                return Ok(elsewhere(&one.what, claim));
-            }
-            statement(&one.what, &rows, confidence).map_err(|problem| (key, at, problem))
+            let judged = statement(&one.what, &rows, confidence).map_err(|problem| (key, at, problem))?;
+            let elsewhere = key == "size" && one.what.test.unit.is_some() && !is_named(&judged.devices);
+            Ok(if elsewhere { self::elsewhere(&one.what, claim) } else { judged })
         });
         let statements = judged.collect::<Result<Vec<Judged>, _>>()?;
         Ok((!statements.is_empty()).then(|| Part { outcome: together(&statements), statements }))

@@ -136,8 +136,18 @@ impl Folder {
             let is_wanted = |experiment: usize| {
                 plan.experiments.get(experiment).is_some_and(|one| slugs.contains(&one.slug.as_str()))
             };
-            let run = (claim.from.len() == 1).then_some(at);
+            let run = (at, claim.from.len() > 1);
             rows.extend(of_records(&origin, ledger.records(), ledger.references(), run, is_wanted));
+        }
+        let columns =
+            claim.except.iter().flat_map(|except| &except.0).map(|condition| condition.column.as_str());
+        for column in columns {
+            if !rows.iter().any(|row| row.knows(column)) {
+                return Err(self
+                    .paper
+                    .error_of(claim, "except", format!("unknown column `{column}`"))
+                    .into());
+            }
         }
         self.each_statement(claim, |_, one| fitting(&one.expression, &rows))
     }
@@ -180,7 +190,7 @@ impl Folder {
         let mut found = Vec::new();
         let all: Vec<Row> = tables.iter().flat_map(|table| of_table(table, &platforms)).collect();
         let on = |own: &[Row], is_named: bool| {
-            judge(claim, own, is_named).map_err(|(part, at, problem)| {
+            judge(claim, own, |_| is_named).map_err(|(part, at, problem)| {
                 let placed = if part == "shape" { &claim.shape[at] } else { &claim.size[at] };
                 self.paper.error_at(claim, part, placed, problem)
             })

@@ -22,6 +22,8 @@ pub struct Row<'a> {
     pub source: usize,
     /// Pairs are of one experiment, unless it is named or the rows are of several runs.
     experiment: Option<usize>,
+    /// The run among those that are judged together, and the experiment.
+    pub place: (usize, usize),
     /// How messages call it.
     pub name: String,
     /// The device that measured it.
@@ -89,11 +91,11 @@ pub enum Missing {
 pub const QUANTITIES: [&str; 7] =
     ["time", "rate", "bandwidth", "fastest", "with-transfer", "transfer-share", "copy-share"];
 
-/// The cases of a run's experiments that `is_wanted`. Those of a `run` are pairs within an experiment, and those without
-/// one within the machine.
-pub fn of_run(side: Side<'_>, run: Option<usize>, is_wanted: impl Fn(usize) -> bool) -> Vec<Row<'_>> {
+/// The cases of a run's experiments that `is_wanted`. `run` is its number; `together` makes pairs of cases of several runs
+/// and experiments of one machine.
+pub fn of_run(side: Side<'_>, run: usize, together: bool, is_wanted: impl Fn(usize) -> bool) -> Vec<Row<'_>> {
     let origin = Origin::from(side.manifest);
-    of_records(&origin, side.ledger.records(), side.ledger.references(), run, is_wanted)
+    of_records(&origin, side.ledger.records(), side.ledger.references(), (run, together), is_wanted)
 }
 
 /// The same of records.
@@ -101,11 +103,12 @@ pub fn of_records<'a>(
     origin: &Origin<'a>,
     records: &'a [Record],
     references: &Copies,
-    run: Option<usize>,
+    (run, together): (usize, bool),
     is_wanted: impl Fn(usize) -> bool,
 ) -> Vec<Row<'a>> {
     let table = csv::table(origin, records, references);
     let mut rows = Vec::new();
+    let mut copies_of = HashMap::new();
     for (record, of) in records.iter().zip(&table.rows) {
         if !is_wanted(record.case.experiment) {
             continue;
@@ -118,7 +121,9 @@ pub fn of_records<'a>(
         let backend = record.case.place().0;
         let experiment = origin.plan.experiments.get(record.case.experiment);
         let roofs = Roofs {
-            copy: copies::rate(origin.plan, references, backend).ok(),
+            copy: *copies_of
+                .entry(backend)
+                .or_insert_with(|| copies::rate(origin.plan, references, backend).ok()),
             light: seconds("speed_of_light_s"),
             ranking: seconds("ranking_s"),
         };
@@ -132,8 +137,9 @@ pub fn of_records<'a>(
             value: value.to_string(),
         };
         rows.push(Row {
-            source: run.unwrap_or_default(),
-            experiment: run.map(|_| record.case.experiment),
+            source: if together { 0 } else { run },
+            experiment: (!together).then_some(record.case.experiment),
+            place: (run, record.case.experiment),
             name: experiment.map_or_else(|| record.case.id.clone(), |one| one.label(&record.case)),
             device: device_name(record.case.place(), origin.environment, origin.devices).to_owned(),
             parameters: record.case.params.0.iter().map(parameter).collect(),
@@ -165,6 +171,7 @@ pub fn of_table(table: &published::Table, platforms: &[String]) -> Vec<Row<'stat
         Some(Row {
             source,
             experiment: None,
+            place: (source, 0),
             name: name.join(" "),
             device: row.platform.clone(),
             parameters: parameters.collect(),
@@ -239,7 +246,9 @@ impl Row<'_> {
             named.collect()
         };
         let (own, others) = (keys(self), keys(other));
-        let primitive = |row: &Row| row.cells.get("primitive").cloned();
+        // Hot cases lack the parameter `cache`; the column says what they are.
+        let fixed =
+            |column: &str| free.contains(&column) || self.cells.get(column) == other.cells.get(column);
         let same = |one: &Parameter| {
             own.contains(&one.key)
                 || others.contains(&one.key)
@@ -252,7 +261,8 @@ impl Row<'_> {
         let apart = self.experiment.is_some() && self.experiment != other.experiment;
         self.source == other.source
             && (!apart || free.contains(&"experiment"))
-            && (free.contains(&"primitive") || primitive(self) == primitive(other))
+            && fixed("primitive")
+            && fixed("cache")
             && self.parameters.iter().all(same)
     }
 
@@ -269,19 +279,6 @@ impl Row<'_> {
         ["primitive", "experiment"]
             .into_iter()
             .chain(self.parameters.iter().map(move |one| &one.key[last(one)..]))
-    }
-
-    /// Why the row has no result here, if the machine cannot run its case.
-    pub fn not_applicable(&self) -> Option<&str> {
-        match &self.measured {
-            Measured::NotApplicable(why) => Some(why),
-            _ => None,
-        }
-    }
-
-    /// Whether nothing has been measured of the row yet.
-    pub fn is_pending(&self) -> bool {
-        self.cells.get("status").is_some_and(|status| status == "pending")
     }
 
     /// The values of a quantity or of a column.
@@ -353,9 +350,13 @@ impl Row<'_> {
             }
         };
         let rounds: Vec<f64> = record.rounds.iter().filter_map(at).collect();
+        let few = (record.rounds.len() < FEWEST).then(|| {
+            format!("a case has {} of the {FEWEST} rounds that an interval needs", record.rounds.len())
+        });
         if rounds.len() < record.rounds.len() || rounds.is_empty() {
             return match (self.exact(name), QUANTITIES.contains(&name)) {
-                (Ok(series), false) => Ok(series),
+                // What the table says of all rounds has no interval.
+                (Ok(series), false) => Ok(Series { few, ..series }),
                 (Err(Missing::Unknown(name)), _) => Err(Missing::Undecided(format!("there is no `{name}`"))),
                 _ => Err(Missing::Undecided(format!("a case has no `{name}`"))),
             };
@@ -363,8 +364,6 @@ impl Row<'_> {
         let doubtful = record.rounds.iter().all(|round| !round.flags.is_empty());
         // What the table says of all samples is not what the median round says.
         let typical = self.exact(name).map(|all| all.typical).ok().or(median(&rounds)).unwrap_or_default();
-        let few = (rounds.len() < FEWEST)
-            .then(|| format!("a case has {} of the {FEWEST} rounds that an interval needs", rounds.len()));
         Ok(Series { typical, rounds, doubtful, few })
     }
 }

@@ -101,63 +101,61 @@ fn on_machine(
         wanted.extend(folder.slugs(claim, source)?.into_iter().map(|slug| (source.recipe.as_str(), slug)));
     }
     let has = |run: &NamedRun, slug: &str| position(run, &folder.paper.key, slug).is_some();
-    let sets: Vec<Vec<&NamedRun>> = if claim.from.len() > 1 {
-        let of = |(_, slug): &(&str, &str)| {
-            runs.iter().copied().find(|run| has(run, slug) && is_measured(run, &folder.paper.key, slug))
-        };
-        let mut set: Vec<&NamedRun> = Vec::new();
-        for run in wanted.iter().filter_map(of) {
-            if !set.iter().any(|known| known.name == run.name) {
-                set.push(run);
+    // Of several recipes each experiment comes from the newest run that measured it.
+    let sets: Vec<Set> = if claim.from.len() > 1 {
+        let mut set: Set = Vec::new();
+        for (_, slug) in &wanted {
+            let measured = |run: &&&NamedRun| has(run, slug) && is_measured(run, &folder.paper.key, slug);
+            let Some(run) = runs.iter().find(measured) else { continue };
+            match set.iter_mut().find(|(known, _)| known.name == run.name) {
+                Some((_, slugs)) => slugs.push(slug),
+                None => set.push((run, vec![slug])),
             }
         }
         if set.is_empty() { Vec::new() } else { vec![set] }
     } else {
-        let own = runs.iter().copied().filter(|run| wanted.iter().any(|(_, slug)| has(run, slug)));
-        own.map(|run| vec![run]).collect()
+        let slugs: Vec<&str> = wanted.iter().map(|(_, slug)| *slug).collect();
+        let own = runs.iter().copied().filter(|run| slugs.iter().any(|slug| has(run, slug)));
+        own.map(|run| vec![(run, slugs.clone())]).collect()
     };
-    let mut last = None;
+    // The newest run that decides counts; without one, the newest that leaves something open.
+    let mut found: Option<Judgement> = None;
     for set in sets {
-        let judgement = of_runs(folder, claim, machine, &set, &wanted);
-        let decides = !judgement.verdict.is_not_applicable();
-        if decides || last.is_none() {
-            last = Some(judgement);
-        }
-        if decides {
-            break;
+        let judgement = of_runs(folder, claim, machine, &set);
+        let better = |other: &Judgement| judgement.verdict.rank() < other.verdict.rank();
+        if found.as_ref().is_none_or(better) {
+            found = Some(judgement);
         }
     }
-    Ok(last)
+    Ok(found)
 }
 
-fn of_runs(
-    folder: &Folder,
-    claim: &Claim,
-    machine: &str,
-    set: &[&NamedRun],
-    wanted: &[(&str, &str)],
-) -> Judgement {
+/// Runs with the slugs of the experiments that are taken from each.
+type Set<'s> = Vec<(&'s NamedRun<'s>, Vec<&'s str>)>;
+
+fn of_runs(folder: &Folder, claim: &Claim, machine: &str, set: &Set) -> Judgement {
     let key = &folder.paper.key;
     let mut rows = Vec::new();
-    for (at, run) in set.iter().enumerate() {
-        let slugs = wanted.iter().filter_map(|(_, slug)| position(run, key, slug)).collect::<Vec<_>>();
-        let number = (claim.from.len() == 1).then_some(at);
-        rows.extend(of_run(run.side, number, |experiment| slugs.contains(&experiment)));
+    for (at, (run, slugs)) in set.iter().enumerate() {
+        let places: Vec<usize> = slugs.iter().filter_map(|slug| position(run, key, slug)).collect();
+        let together = claim.from.len() > 1;
+        rows.extend(of_run(run.side, at, together, |experiment| places.contains(&experiment)));
     }
     let named = claim.platform.as_ref().and_then(|name| {
         folder.paper.platforms.iter().find(|platform| platform.name == *name)?.device.clone()
     });
-    let is_named = named.is_some_and(|device| rows.iter().any(|row| row.device == device));
+    let is_named =
+        |devices: &[String]| named.as_ref().is_some_and(|named| devices.iter().all(|device| device == named));
     let verdict = judge(claim, &rows, is_named).unwrap_or_else(|(_, _, problem)| {
         let part = || Part { outcome: Outcome::NotApplicable(problem.clone()), statements: Vec::new() };
         let shape = (!claim.shape.is_empty()).then(part);
         Verdict { shape, size: (!claim.size.is_empty()).then(part) }
     });
     let hash = folder.paper.hash();
-    let before = set.iter().all(|run| run.side.manifest.plan.claims.get(key) == Some(&hash));
+    let before = set.iter().all(|(run, _)| run.side.manifest.plan.claims.get(key) == Some(&hash));
     Judgement {
         machine: machine.to_owned(),
-        runs: set.iter().map(|run| run.name.clone()).collect(),
+        runs: set.iter().map(|(run, _)| run.name.clone()).collect(),
         verdict,
         stated: if before { Stated::Before } else { Stated::After },
     }

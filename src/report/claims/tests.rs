@@ -25,8 +25,8 @@ fn claim(shape: &[&str], size: &[&str]) -> Claim {
 }
 
 fn on(run: &Run, claim: &Claim) -> Verdict {
-    let rows = of_run(run.side(), Some(0), |_| true);
-    judge(claim, &rows, false).expect("it can be asked")
+    let rows = of_run(run.side(), 0, false, |_| true);
+    judge(claim, &rows, |_| false).expect("it can be asked")
 }
 
 fn shape(run: &Run, statements: &[&str]) -> Outcome {
@@ -82,7 +82,7 @@ fn one_failure_decides_and_one_success_is_enough_for_some() {
     ] {
         let judged = super::statement(
             &Statement::parse(statement).expect(statement),
-            &of_run(run.side(), Some(0), |_| true),
+            &of_run(run.side(), 0, false, |_| true),
             0.95,
         );
         assert_eq!(judged.expect(statement).outcome.word(), outcome, "{statement}");
@@ -129,7 +129,7 @@ fn a_crossing_beyond_the_data_is_never_a_failure() {
     let judged = |a: &[f64], b: &[f64], test: &str| {
         let rows = of_table(&table(a, b), &["G80".to_owned()]);
         let claim = claim(&[&format!("crossing buckets of method=a over method=b {test}")], &[]);
-        judge(&claim, &rows, true).expect("it can be asked").shape.expect("a shape").outcome
+        judge(&claim, &rows, |_| true).expect("it can be asked").shape.expect("a shape").outcome
     };
     let (falling, rising) = ([1.0, 1.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]);
     assert_eq!(judged(&falling, &rising, "= 8"), Outcome::Holds);
@@ -153,8 +153,8 @@ fn many_comparisons_need_wider_intervals() {
 fn a_size_with_a_unit_is_about_one_machine() {
     let run = Run::new(&[vec![1.0; 3]], None);
     let size = |named| {
-        let rows = of_run(run.side(), Some(0), |_| true);
-        judge(&claim(&[], &["time of tuples=1024 = 1 s"]), &rows, named)
+        let rows = of_run(run.side(), 0, false, |_| true);
+        judge(&claim(&[], &["time of tuples=1024 = 1 s"]), &rows, |_| named)
             .expect("it")
             .size
             .expect("a size")

@@ -28,6 +28,8 @@ pub struct Values {
     pub not_applicable: Option<String>,
     /// The selected cases that are no value's.
     pub alone: Vec<String>,
+    /// How many intervals were compared with something.
+    pub comparisons: usize,
     /// The devices behind the values.
     pub devices: Vec<String>,
 }
@@ -74,6 +76,11 @@ pub fn values(
             let mut used = vec![false; others.len()];
             for row in &own {
                 let pairs = others.iter().enumerate().filter(|(_, other)| row.agrees(other, &free));
+                let mut pairs: Vec<_> = pairs.collect();
+                // A case of the same experiment of the same run is the better partner.
+                if pairs.iter().any(|(_, other)| other.place == row.place) {
+                    pairs.retain(|(_, other)| other.place == row.place);
+                }
                 let mut alone = true;
                 for (at, other) in pairs {
                     (used[at], alone) = (true, false);
@@ -90,7 +97,8 @@ pub fn values(
             }
         }
         Subject::Crossing { axis, of, over } => {
-            let free = columns(&[of, over]);
+            let mut free = columns(&[of, over]);
+            free.retain(|column| column != axis);
             for group in groups(&own, axis)? {
                 found.crossing(&group, &others, &free)?;
             }
@@ -180,6 +188,7 @@ impl Finder<'_> {
                 Value { name: row.name.clone(), typical: Some(series.typical), low, high, why: None }
             }
         };
+        self.values.comparisons += 1;
         self.values.all.push(value);
         Ok(())
     }
@@ -193,6 +202,7 @@ impl Finder<'_> {
     /// The quotient of a quantity of two rows, by Welch's interval on logarithms; `None` if a case cannot run here.
     fn ratio(&mut self, above: &Row, below: &Row, name: &str) -> Result<Option<Value>, String> {
         let called = format!("{} / {}", above.name, below.name);
+        self.values.comparisons += 1;
         let (Some(a), Some(b)) = (self.series(above, name)?, self.series(below, name)?) else {
             return Ok(None);
         };
@@ -238,6 +248,10 @@ impl Finder<'_> {
                     return Ok(());
                 }
             }
+        }
+        // Alone, a case is faster than none.
+        if timed.len() < 2 {
+            return Ok(());
         }
         let Some(&(at, fastest, _)) = timed.iter().min_by(|a, b| a.2.total_cmp(&b.2)) else { return Ok(()) };
         let kind = |x: f64| self.test.map_or(x == at, |test| test.passes(x));

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use super::{Claimed, Session, Shown};
 use crate::model::DeviceProfile;
 use crate::recipe::plan::Chart;
+use crate::report::claims::Outcome;
 use crate::report::series::{ChartData, Panel, charted, roofline};
 use crate::report::{Origin, claims};
 use crate::run::{Record, Status};
@@ -51,27 +52,35 @@ impl Session {
         }
     }
 
-    /// Judges the claims of papers that are about an experiment, once a case of it is done.
+    /// Judges the claims of papers that are about an experiment; while the run goes on, once another case of it is done.
     fn judge(&mut self, experiment: usize) {
         let (plan, records) = (self.ledger.plan(), self.ledger.records());
-        let done = |record: &Record| record.case.experiment == experiment && record.status == Status::Done;
-        let environment = match &self.environment {
-            Some(environment) if records.iter().any(done) => environment,
-            _ => return,
+        let done = |record: &&Record| record.case.experiment == experiment && record.status == Status::Done;
+        let done = records.iter().filter(done).count();
+        if self.active() && self.judged.get(experiment) == Some(&done) {
+            return;
+        }
+        let judged = match &self.environment {
+            Some(environment) if done > 0 => {
+                let devices = &self.machine.devices;
+                let origin = Origin { plan, version: "", date: "", environment, devices };
+                claims::of_experiment(&origin, records, self.ledger.references(), experiment)
+            }
+            _ => Vec::new(),
         };
-        let origin = Origin { plan, version: "", date: "", environment, devices: &self.machine.devices };
-        let judged = claims::of_experiment(&origin, records, self.ledger.references(), experiment);
         let claimed = judged.into_iter().filter_map(|(claim, verdict)| {
-            let outcome = verdict.parts().next()?.1.outcome.clone();
+            let decided = |outcome: &&Outcome| !matches!(outcome, Outcome::NotApplicable(_));
+            let outcomes = || verdict.parts().map(|(_, part)| &part.outcome);
             Some(Claimed {
+                outcome: outcomes().find(decided).or_else(|| outcomes().next())?.clone(),
                 outcomes: verdict.outcomes(),
                 says: format!("{}: {}", claim.at, claim.says),
-                outcome,
             })
         });
-        let claimed = claimed.collect();
-        self.claims.resize_with(plan.experiments.len().max(self.claims.len()), Vec::new);
-        self.claims[experiment] = claimed;
+        let (claimed, experiments) = (claimed.collect(), plan.experiments.len());
+        self.claims.resize_with(experiments.max(self.claims.len()), Vec::new);
+        self.judged.resize(self.claims.len(), 0);
+        (self.claims[experiment], self.judged[experiment]) = (claimed, done);
     }
 
     /// Makes the chart from the ledger again.

@@ -55,6 +55,8 @@ fn cases_that_cannot_run_share_a_row_until_a_key_lists_them() {
 #[test]
 fn claims_are_the_last_rows_of_their_experiment_and_cannot_be_selected() {
     let mut app = finished(Theme::PLAIN, 1);
+    // The chart is made, and with it the claims are judged.
+    shown(&mut app, (120, 40), at(10));
     let session = app.state.session.as_mut().expect("a run");
     let before = session.rows().len();
     let claimed = |outcomes: &str, outcome| Claimed {
