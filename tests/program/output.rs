@@ -17,12 +17,22 @@ chart: {x: elements, y: bandwidth, lines: kernel}
 measure: {rounds: 3, samples: 2}
 ";
 
-/// A folder with a recipe and two stored runs of it, `run` and `other`.
+/// A paper whose claim no noise makes doubtful.
+const PAPER: &str = "title: Mine\nyear: 2026\nclaims:\n- {id: a, at: '1', says: copies move bytes, from: small, \
+                     printed: {none: text}, shape: [declared_bytes of backend=scalar > 0]}\n";
+
+/// A folder with a recipe and two stored runs of it, `run` and `other`, and with the paper `mine`, of which
+/// `papers` holds a run.
 fn laid_out() -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("temporary folder");
+    let mine = root.path().join("mine");
+    fs::create_dir(&mine).expect("a folder");
     fs::write(root.path().join("small.yaml"), SMALL).expect("recipe");
-    for out in ["run", "other"] {
-        let output = scatterlab(root.path(), &["run", "small.yaml", "--out", out]);
+    fs::write(mine.join("small.yaml"), format!("paper: {{key: mine}}\n{SMALL}")).expect("recipe");
+    fs::write(mine.join("paper.yaml"), PAPER).expect("a paper");
+    for (recipe, out) in [("small.yaml", "run"), ("small.yaml", "other"), ("mine/small.yaml", "papers/mine")]
+    {
+        let output = scatterlab(root.path(), &["run", recipe, "--out", out]);
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
     root
@@ -48,6 +58,8 @@ const PRINTING: &[&str] = &[
     "devices --format ndjson",
     "profiles",
     "figure",
+    "claims mine --runs papers",
+    "claims mine --runs papers --format csv",
     "report run",
     "report run --format csv",
     "report run other --format json",
