@@ -7,8 +7,6 @@ use super::value;
 use crate::case::peers::{HOSTS, Program, named};
 use crate::case::schema::Kind;
 
-/// The file of a paper's folder that says which paper it is.
-pub const MANIFEST: &str = "paper.yaml";
 /// The keys of a peer.
 const KEYS: [&str; 4] = ["name", "program", "arguments", "beside"];
 /// Most peers of a folder, and arguments of a peer.

@@ -12,8 +12,8 @@ use crate::case::{IndexFile, IndexFiles, PaperFolder};
 use crate::files;
 use crate::inputs::indices::{self, LocalFiles};
 use crate::recipe::plan::Plan;
-use crate::recipe::programs;
 use crate::recipe::published::{find, is_table};
+use crate::recipe::{paper, programs};
 
 /// The files that a recipe names, beside it. A stored run's own copy of its recipe names the arrays that the run has
 /// measured, by their hashes, and finds them in the run's folder.
@@ -89,15 +89,11 @@ impl IndexFiles for OfFolder {
         let folder = here(&self.folder);
         let whole = folder.canonicalize().unwrap_or_default();
         let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if folder.join(programs::MANIFEST).is_file() {
-            PaperFolder::Of(name)
-        } else {
-            PaperFolder::Without(name)
-        }
+        if folder.join(paper::FILE).is_file() { PaperFolder::Of(name) } else { PaperFolder::Without(name) }
     }
 
     fn paper_text(&self) -> Option<String> {
-        files::text(&here(&self.folder).join(programs::MANIFEST), &files::RECIPE).ok()
+        files::text(&here(&self.folder).join(paper::FILE), &files::RECIPE).ok()
     }
 
     fn table(&self, key: &str, file: &str) -> Result<Option<Table>, String> {
@@ -109,7 +105,7 @@ impl IndexFiles for OfFolder {
 
     fn programs(&self) -> Result<Vec<Program>, String> {
         let folder = here(&self.folder);
-        let path = folder.join(programs::MANIFEST);
+        let path = folder.join(paper::FILE);
         if !files::is_there(&path) {
             return Ok(Vec::new());
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::cli::recipes::as_recipe;
 use crate::files::{self, Bounded, RECIPE};
 use crate::primitives;
-use crate::recipe::programs;
+use crate::recipe::paper;
 use crate::spatter::suite::looks_like_a_suite;
 use crate::tui::{OWN, RecipeEntry};
 
@@ -56,7 +56,7 @@ fn candidates(folder: &Path) -> Vec<PathBuf> {
 
 /// `true` for the ending of a suite, `false` for a recipe's; `None` for others.
 fn is_suite(path: &Path) -> Option<bool> {
-    if path.ends_with(programs::MANIFEST) {
+    if path.ends_with(paper::FILE) {
         return None;
     }
     match path.extension()?.to_str()? {

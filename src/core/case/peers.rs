@@ -87,7 +87,7 @@ pub fn named(name: &str) -> Option<&'static Peer> {
     ALL.iter().find(|peer| peer.name == name)
 }
 
-/// How the backend of a peer's cases begins; the peer's name follows.
+/// The beginning of the backend of a peer's cases; the peer's name follows.
 pub const BACKEND: &str = "peer:";
 
 /// The name of the peer whose cases have this backend: one of [`ALL`], or one that a paper's folder names.

@@ -107,7 +107,7 @@ impl Row {
         self.number(RATE)
     }
 
-    /// What the row says of the case: the primitive, and parameters by the last words of their keys.
+    /// The row's description of the case: the primitive, and parameters by the last words of their keys.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
         let cells = self.cells.iter().filter(|(column, _)| !is_measured(column));
         cells.map(|(column, cell)| (column.as_str(), cell.as_str()))

@@ -281,6 +281,13 @@ impl Paper {
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 
+    /// Whether all of these devices are the one that the claim's size is about.
+    pub fn is_named(&self, claim: &Claim, devices: &[String]) -> bool {
+        let platform = self.platforms.iter().find(|platform| Some(&platform.name) == claim.platform.as_ref());
+        let named = platform.and_then(|platform| platform.device.as_ref());
+        named.is_some_and(|named| devices.iter().all(|device| device == named))
+    }
+
     /// A mistake that shows only beside a recipe or a table: in a statement of a claim.
     pub fn error_at<T>(&self, claim: &Claim, part: &str, placed: &Placed<T>, problem: String) -> RecipeError {
         let at = format!("claims.{}.{part}", claim.id);
@@ -376,6 +383,12 @@ fn printed(own: &Entries) -> Result<Vec<String>, Mistake> {
 }
 
 impl Claim {
+    /// All statements, each with the name of its part.
+    pub fn statements(&self) -> impl Iterator<Item = (&'static str, &Placed<Statement>)> {
+        let shape = self.shape.iter().map(|one| ("shape", one));
+        shape.chain(self.size.iter().map(|one| ("size", one)))
+    }
+
     fn checked(self, own: &Entries) -> Result<Claim, Mistake> {
         let wrong = |key: &str, why: &str| Err(Mistake::invalid(own.place, &own.path(key), why));
         let decided = !self.shape.is_empty() || !self.size.is_empty();

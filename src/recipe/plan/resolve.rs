@@ -14,7 +14,6 @@ use super::repeats::repeats;
 use super::title;
 use super::{Chart, Experiment, Plan};
 use crate::case::{Cache, Case, IndexFiles, NoFiles, PaperFolder, Params, Refusal, Value, distinct};
-use crate::recipe::programs::MANIFEST;
 use crate::recipe::published::PAPERS;
 use crate::recipe::{
     Draft, ErrorKind, MAX_CASES, Mistake, Name, Place, Recipe, RecipeError, Setting, cases, hash,
@@ -90,8 +89,10 @@ fn of_a_paper(draft: &Draft, files: &dyn IndexFiles) -> Result<(), Mistake> {
         PaperFolder::Of(name) if name == paper.key => return Ok(()),
         PaperFolder::Of(name) => (format!("that of the folder, {name}"), format!("{shipped}, {name}")),
         PaperFolder::Without(name) if name == paper.key => {
-            let message =
-                format!("the folder {name} has no {MANIFEST}, which makes it a paper; accepted: {shipped}");
+            let message = format!(
+                "the folder {name} has no {}, which makes it a paper; accepted: {shipped}",
+                paper::FILE
+            );
             return Err(Mistake::invalid(draft.key, "paper.key", message));
         }
         PaperFolder::Without(_) => {

@@ -42,13 +42,8 @@ fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], co
     };
     let run = (0, claim.from.len() > 1);
     let rows: Vec<Row> = of_records(origin, records, copies, run, is_wanted);
-    let named = claim
-        .platform
-        .as_ref()
-        .and_then(|name| paper.platforms.iter().find(|platform| platform.name == *name)?.device.as_ref());
-    let is_named =
-        |devices: &[String]| named.is_some_and(|named| devices.iter().all(|device| device == named));
-    judge(claim, &rows, is_named).unwrap_or(Verdict { shape: None, size: None })
+    judge(claim, &rows, |devices| paper.is_named(claim, devices))
+        .unwrap_or(Verdict { shape: None, size: None })
 }
 
 /// Whether a source of a shipped paper's claim means the experiment with this slug.

@@ -129,7 +129,7 @@ impl Verdict {
 
     /// Whether this machine decides nothing, not even that nothing can be told.
     pub fn is_not_applicable(&self) -> bool {
-        self.parts().all(|(_, part)| matches!(part.outcome, Outcome::NotApplicable(_)))
+        self.rank() == 2
     }
 
     /// `holds, size fails`: the shape needs no name.
@@ -164,8 +164,9 @@ pub fn judge(
     is_named: impl Fn(&[String]) -> bool,
 ) -> Result<Verdict, (&'static str, usize, String)> {
     let rows = without(claim.except.as_ref(), rows);
-    let all = claim.shape.iter().map(|one| ("shape", one)).chain(claim.size.iter().map(|one| ("size", one)));
-    let counted = all.map(|(_, one)| values(&one.what.expression, Some(&one.what.test), &rows, CONFIDENCE));
+    let counted = claim
+        .statements()
+        .map(|(_, one)| values(&one.what.expression, Some(&one.what.test), &rows, CONFIDENCE));
     let count: usize = counted.filter_map(Result::ok).map(|values| values.comparisons).sum();
     let confidence = corrected(CONFIDENCE, count);
     let part = |key: &'static str, statements: &[Placed<Statement>]| {

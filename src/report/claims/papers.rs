@@ -10,7 +10,7 @@ use super::{Judged, Outcome, Part, Verdict, judge, values};
 use crate::case::published::Table;
 use crate::engine::protocol::Environment;
 use crate::files;
-use crate::recipe::paper::{self, Claim, Expression, Paper, Source, Statement, Subject};
+use crate::recipe::paper::{self, Claim, Expression, Paper, Source, Subject};
 use crate::recipe::plan::{Overrides, Plan, resolve_with};
 use crate::recipe::{Nearest, parse, published, shipped};
 use crate::report::csv;
@@ -22,6 +22,8 @@ use crate::stats::interval::CONFIDENCE;
 #[derive(Debug)]
 pub struct Folder {
     pub paper: Paper,
+    /// Of the paper's claims.
+    pub hash: String,
     /// By their names without `.yaml`.
     plans: BTreeMap<String, Plan>,
     tables: BTreeMap<String, Table>,
@@ -61,7 +63,7 @@ impl Folder {
             let name = table.path.strip_prefix(&prefix).and_then(|path| path.strip_prefix("published/"));
             tables.extend(name.map(|name| (name.trim_end_matches(".csv").to_owned(), table.clone())));
         }
-        Folder { paper: paper.clone(), plans, tables }.checked()
+        Folder { hash: paper.hash(), paper: paper.clone(), plans, tables }.checked()
     }
 
     /// A folder with a `paper.yaml`.
@@ -88,7 +90,7 @@ impl Folder {
             let table = Table::read(&path.to_string_lossy(), &text).map_err(anyhow::Error::msg)?;
             tables.insert(stem(&path), table);
         }
-        Folder { paper, plans, tables }.checked()
+        Folder { hash: paper.hash(), paper, plans, tables }.checked()
     }
 
     fn checked(self) -> Result<Folder> {
@@ -149,18 +151,9 @@ impl Folder {
                     .into());
             }
         }
-        self.each_statement(claim, |_, one| fitting(&one.expression, &rows))
-    }
-
-    fn each_statement(
-        &self,
-        claim: &Claim,
-        check: impl Fn(bool, &Statement) -> Result<(), String>,
-    ) -> Result<()> {
-        let shape = claim.shape.iter().map(|one| ("shape", one));
-        for (part, one) in shape.chain(claim.size.iter().map(|one| ("size", one))) {
+        for (part, one) in claim.statements() {
             let at = |problem| self.paper.error_at(claim, part, one, problem);
-            check(part == "shape", &one.what).map_err(at)?;
+            fitting(&one.what.expression, &rows).map_err(at)?;
         }
         Ok(())
     }
@@ -182,11 +175,7 @@ impl Folder {
         }
         let names = tables.iter().flat_map(|table| table.platforms()).map(str::to_owned);
         let platforms: Vec<String> = crate::case::distinct(names);
-        let whole = claim
-            .shape
-            .iter()
-            .chain(&claim.size)
-            .any(|one| matches!(one.what.expression.subject, Subject::Correlation { .. }));
+        let whole = claim.statements().any(|(_, one)| is_correlation(&one.what.expression));
         let mut found = Vec::new();
         let all: Vec<Row> = tables.iter().flat_map(|table| of_table(table, &platforms)).collect();
         let on = |own: &[Row], is_named: bool| {
@@ -241,6 +230,11 @@ impl Folder {
     }
 }
 
+/// Correlations are over all platforms, and over columns that a printed table alone may have.
+fn is_correlation(expression: &Expression) -> bool {
+    matches!(expression.subject, Subject::Correlation { .. })
+}
+
 /// Whether rows have the columns of an expression, and cases that it selects.
 fn fitting(expression: &Expression, rows: &[Row]) -> Result<(), String> {
     let mut columns: Vec<&str> = rows.iter().flat_map(Row::names).collect();
@@ -263,7 +257,7 @@ fn fitting(expression: &Expression, rows: &[Row]) -> Result<(), String> {
             || name.starts_with("resolved.")
             || name.contains('.')
             || rows.iter().any(|row| row.knows(name));
-        if !known && !matches!(expression.subject, Subject::Correlation { .. }) {
+        if !known && !is_correlation(expression) {
             let accepted = QUANTITIES.join(", ");
             return Err(format!(
                 "unknown quantity `{name}`; accepted: {accepted}, or a column of results.csv"
@@ -272,7 +266,7 @@ fn fitting(expression: &Expression, rows: &[Row]) -> Result<(), String> {
     }
     let found = values(expression, None, rows, CONFIDENCE)?;
     let nothing = found.all.is_empty() && found.not_applicable.is_none();
-    if nothing && !matches!(expression.subject, Subject::Correlation { .. }) {
+    if nothing && !is_correlation(expression) {
         return Err("no case of the recipe matches, or none has a pair".to_owned());
     }
     Ok(())

@@ -141,18 +141,13 @@ fn of_runs(folder: &Folder, claim: &Claim, machine: &str, set: &Set) -> Judgemen
         let together = claim.from.len() > 1;
         rows.extend(of_run(run.side, at, together, |experiment| places.contains(&experiment)));
     }
-    let named = claim.platform.as_ref().and_then(|name| {
-        folder.paper.platforms.iter().find(|platform| platform.name == *name)?.device.clone()
-    });
-    let is_named =
-        |devices: &[String]| named.as_ref().is_some_and(|named| devices.iter().all(|device| device == named));
+    let is_named = |devices: &[String]| folder.paper.is_named(claim, devices);
     let verdict = judge(claim, &rows, is_named).unwrap_or_else(|(_, _, problem)| {
         let part = || Part { outcome: Outcome::NotApplicable(problem.clone()), statements: Vec::new() };
         let shape = (!claim.shape.is_empty()).then(part);
         Verdict { shape, size: (!claim.size.is_empty()).then(part) }
     });
-    let hash = folder.paper.hash();
-    let before = set.iter().all(|(run, _)| run.side.manifest.plan.claims.get(key) == Some(&hash));
+    let before = set.iter().all(|(run, _)| run.side.manifest.plan.claims.get(key) == Some(&folder.hash));
     Judgement {
         machine: machine.to_owned(),
         runs: set.iter().map(|(run, _)| run.name.clone()).collect(),
