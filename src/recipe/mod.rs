@@ -68,6 +68,11 @@ impl Recipe {
         &self.file
     }
 
+    /// The file's name without folder and extension.
+    pub fn stem(&self) -> &str {
+        Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or(&self.file)
+    }
+
     /// The YAML text, unchanged.
     pub fn text(&self) -> &str {
         &self.text

@@ -25,6 +25,8 @@ use crate::run::{Ledger, Record};
 /// The table that is written first.
 const RESULTS: &str = "results.csv";
 const SAMPLES: &str = "samples.csv";
+/// The outcomes of the claims of papers.
+const CLAIMS: &str = "claims.csv";
 /// The run as one page.
 const PAGE: &str = "report.html";
 
@@ -34,11 +36,19 @@ const FIRST_CHART: usize = 2;
 /// The names of all files that [`write_all`] writes for this plan.
 pub fn names(plan: &Plan) -> Vec<String> {
     let slugs = plan.experiments.iter().map(|experiment| experiment.slug.as_str());
-    [RESULTS, SAMPLES].map(str::to_owned).into_iter().chain(chart_names(slugs)).collect()
+    let tables = [RESULTS, SAMPLES].map(str::to_owned).into_iter();
+    let claims = has_claims(plan).then(|| CLAIMS.to_owned());
+    tables.chain(chart_names(slugs)).chain(claims).collect()
 }
 
-/// Writes `results.csv`, `samples.csv` and one `<slug>.svg` for each experiment into the existing `folder`,
-/// and returns their paths.
+/// Whether an experiment is of a paper whose claims are at hand.
+fn has_claims(plan: &Plan) -> bool {
+    let mut papers = plan.experiments.iter().filter_map(|one| one.paper.as_ref());
+    papers.any(|of| plan.paper(&of.key).is_some_and(|paper| !paper.claims.is_empty()))
+}
+
+/// Writes `results.csv`, `samples.csv`, one `<slug>.svg` for each experiment and, for those of papers, `claims.csv` into the
+/// existing `folder`, and returns their paths.
 ///
 /// Each file replaces an older one only when it is complete. The same arguments give the same bytes.
 pub fn write_all<'a>(
@@ -57,6 +67,9 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
     match at {
         0 => csv::results(out, origin, records, copies),
         1 => csv::samples(out, records),
+        _ if at - FIRST_CHART == origin.plan.experiments.len() => {
+            claims::table(&claims::of_plan(origin, records, copies)).csv(out)
+        }
         _ => {
             let experiment = at - FIRST_CHART;
             let data = charted(origin.plan, experiment, records, Some(copies));
@@ -74,7 +87,8 @@ fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], co
 pub fn write_pdfs(run: &Stored, print: Print) -> Result<Vec<PathBuf>> {
     let (origin, records) = (&Origin::from(&run.manifest), run.ledger.records());
     let mut paths = Vec::new();
-    for (experiment, name) in names(origin.plan).iter().skip(FIRST_CHART).enumerate() {
+    let charts = origin.plan.experiments.len();
+    for (experiment, name) in names(origin.plan).iter().skip(FIRST_CHART).take(charts).enumerate() {
         let stem = name.trim_end_matches(".svg");
         let data = charted(origin.plan, experiment, records, Some(run.ledger.references()));
         let chart = pdf::render(&data, print)?;

@@ -76,7 +76,7 @@ impl Runner for EngineRunner {
         let (mut folder, mut plan) = (folder, plan);
         let written = folder.write_recipe(&with_changes(recipe, &plan.overrides));
         let kept =
-            written.and_then(|()| folder.keep_indices(&mut plan)).and_then(|()| folder.keep_tables(&plan));
+            written.and_then(|()| folder.keep_indices(&mut plan)).and_then(|()| folder.keep_paper(&plan));
         kept.inspect_err(|_| folder.remove_unused())?;
         let beginning = Beginning::Fresh { started, profiles: self.profiles.clone() };
         drive(&self.engine, folder, Ledger::new(plan), beginning, self.reports)

@@ -16,6 +16,7 @@ use crate::engine::clock;
 use crate::engine::protocol::Event;
 use crate::files;
 use crate::inputs::indices;
+use crate::recipe::paper;
 use crate::recipe::plan::Plan;
 
 /// Most bytes of events held back before they are written regardless.
@@ -162,23 +163,25 @@ impl Folder {
         })
     }
 
-    /// Copies the tables of papers that the plan's charts draw, but for those that ship with the program.
+    /// Copies the file of the paper, and the tables that the plan's charts draw, but for what ships with the program.
     ///
     /// # Errors
     /// When a copy cannot be written; the error names it.
-    pub fn keep_tables(&mut self, plan: &Plan) -> anyhow::Result<()> {
+    pub fn keep_paper(&mut self, plan: &Plan) -> anyhow::Result<()> {
+        let own = plan.paper.iter().map(|paper| (paper::FILE, paper.text.as_str()));
         let drawn = plan.experiments.iter().filter_map(|one| one.chart.overlay.as_ref()?.table.as_deref());
-        for table in drawn {
-            let copy = self.path.join(table.file());
+        let tables = drawn.map(|table| (table.file(), table.text.as_str()));
+        for (file, text) in own.chain(tables) {
+            let copy = self.path.join(file);
             let cannot = || format!("cannot write {}", copy.display());
             copy.parent().map_or(Ok(()), fs::create_dir_all).with_context(cannot)?;
-            if copy.exists() && files::text(&copy, &files::TABLE).is_ok_and(|text| text == table.text) {
+            if copy.exists() && files::text(&copy, &files::TABLE).is_ok_and(|there| there == text) {
                 continue;
             }
             if copy.exists() {
-                bail!("{}: another table is there already", cannot());
+                bail!("{}: another one is there already", cannot());
             }
-            write_durably(&copy, table.text.as_bytes()).with_context(cannot)?;
+            write_durably(&copy, text.as_bytes()).with_context(cannot)?;
             self.copies.push(copy);
         }
         Ok(())

@@ -55,9 +55,20 @@ pub fn table(folder: &Path, key: &str, file: &str) -> Result<Option<Table>, Stri
     Ok(Some(Table { path: format!("{key}/{file}"), ..read }))
 }
 
-/// Gives the charts of a stored run the tables that the run has kept; returns what is wrong with them.
+/// Gives a stored run's plan the paper, and its charts the tables, that the run has kept; returns what is wrong with them.
 pub(super) fn attach(plan: &mut Plan, run: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
+    if let Some(key) = plan.claims.keys().find(|key| paper::find(key).is_none()) {
+        let file = run.join(paper::FILE);
+        let read = files::text(&file, &files::RECIPE).map_err(|problem| problem.to_string());
+        let read = read.and_then(|text| {
+            paper::parse(key, &file.to_string_lossy(), &text).map_err(|mistake| mistake.to_string())
+        });
+        match read {
+            Ok(found) => plan.paper = Some(Arc::new(found)),
+            Err(mistake) => wrong.push(format!("{mistake}; no claim of {key} is judged")),
+        }
+    }
     for published in plan.experiments.iter_mut().filter_map(|one| one.chart.overlay.as_mut()) {
         let Some((key, file)) = published.file.split_once('/') else { continue };
         match table(run, key, file) {

@@ -154,11 +154,6 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
     Plan {
         title: "test".into(),
         recipe_hash: "0".repeat(64),
-        overrides: Vec::new(),
-        repeats: Default::default(),
-        claims: Default::default(),
-        indices: Vec::new(),
-        programs: Vec::new(),
         experiments: vec![Experiment {
             title: "test".into(),
             slug: "test".into(),
@@ -183,6 +178,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
             measure: Measure::fixed(rounds, 3),
         }],
         cases: ids.iter().map(case).collect(),
+        ..Plan::default()
     }
 }
 

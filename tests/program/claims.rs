@@ -63,6 +63,32 @@ fn a_paper_of_a_user_is_judged_with_an_exit_status() {
     assert_eq!(table.lines().count(), 3, "{table}");
 }
 
+/// The run has its own copy of what the paper claims: its tables and charts say the outcome wherever it lies.
+#[test]
+fn a_run_says_what_becomes_of_its_paper_without_the_folder() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = root.path().join("mine2026");
+    paper(&folder, "time of elements=4Mi over elements=1Ki > 4");
+    let output = scatterlab(root.path(), &["run", "mine2026/sizes.yaml", "--out", "run"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    fs::remove_dir_all(&folder).expect("removed");
+    let read = |name: &str| fs::read_to_string(root.path().join("moved").join(name)).unwrap_or_default();
+    fs::rename(root.path().join("run"), root.path().join("moved")).expect("moved");
+    let written = ["claims.csv", "sizes.svg"].map(read);
+    for name in ["claims.csv", "sizes.svg"] {
+        fs::remove_file(root.path().join("moved").join(name)).expect(name);
+    }
+    let output = scatterlab(root.path(), &["report", "moved"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+    assert_eq!(written, ["claims.csv", "sizes.svg"].map(read));
+    let [claims, chart] = written;
+    let lines: Vec<&str> = claims.lines().collect();
+    assert_eq!(lines.len(), 2, "{claims}");
+    assert!(lines[1].contains(",measured,") && lines[1].contains(",shape,holds,"), "{claims}");
+    assert!(lines[1].contains(",before,"), "{claims}");
+    assert!(chart.contains("mine2026 §1 claims: large copies take longer"), "{chart}");
+}
+
 #[test]
 fn a_mistake_is_one_line_with_the_file_and_what_is_accepted() {
     let root = tempfile::tempdir().expect("a folder");

@@ -37,14 +37,9 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
     };
     Plan {
         title: "t".into(),
-        recipe_hash: String::new(),
-        overrides: Vec::new(),
-        repeats: Default::default(),
-        claims: Default::default(),
-        indices: Vec::new(),
-        programs: Vec::new(),
         experiments: measures.iter().map(experiment).collect(),
         cases: cases.iter().map(case).collect(),
+        ..Plan::default()
     }
 }
 

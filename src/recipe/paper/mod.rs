@@ -3,9 +3,11 @@
 
 mod statement;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
 pub use statement::{Expression, Fold, Selection, Statement, Subject, Test, Unit, number};
 
 use super::error::{ErrorKind, Mistake, Place, RecipeError};
@@ -18,13 +20,13 @@ pub const FILE: &str = "paper.yaml";
 const FOUND: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/claims.rs"));
 
 /// A paper.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Paper {
     /// The name of its folder.
     pub key: String,
     /// The file's name in messages, and its text.
     pub file: String,
-    text: String,
+    pub text: String,
     pub title: String,
     pub authors: Vec<String>,
     pub year: u32,
@@ -56,7 +58,7 @@ pub struct Erratum {
 }
 
 /// A sentence of a paper that a measurement could decide.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// Unique in its paper.
     pub id: String,
@@ -91,8 +93,25 @@ pub struct Source {
     place: Place,
 }
 
+/// The claims of a paper that a run knew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Known {
+    /// The hash of each by its id ([`Paper::hash`]).
+    Each(BTreeMap<String, String>),
+    /// Runs of older versions have one hash of all together, which no claim can be compared with.
+    Together(String),
+}
+
+impl Known {
+    /// Whether the claim was as it is now.
+    pub fn has(&self, paper: &Paper, claim: &Claim) -> bool {
+        matches!(self, Known::Each(hashes) if hashes.get(&claim.id) == Some(&paper.hash(claim)))
+    }
+}
+
 /// What is written at a place of the file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Placed<T> {
     pub what: T,
     place: Place,
@@ -260,32 +279,40 @@ impl Paper {
         })
     }
 
-    /// The BLAKE3 hash of the claims, hexadecimal: of all that decides them, with the numbers of their tests, whatever the
-    /// paraphrase. A run keeps it, so that claims which were changed after the run are told from others.
-    pub fn hash(&self) -> String {
-        let mut text = format!("scatterlab claims 2\n{:?}\n", self.platforms);
-        for claim in &self.claims {
-            let sources = claim.from.iter().map(Source::to_string);
-            let statements = |key: &'static str, all: &[Placed<Statement>]| {
-                all.iter()
-                    .map(move |one| format!("{key} {} {:?}", one.what.text, one.what.test))
-                    .collect::<Vec<_>>()
-            };
-            let lines = std::iter::once(format!("claim {}", claim.id)).chain(sources);
-            let lines = lines.chain(statements("shape", &claim.shape)).chain(statements("size", &claim.size));
-            let others =
-                format!("{:?} {:?} {:?} {:?}", claim.except, claim.platform, claim.none, claim.needs);
-            let lines = lines.chain([others]);
-            lines.for_each(|line| text.push_str(&(line + "\n")));
-        }
-        blake3::hash(text.as_bytes()).to_hex().to_string()
+    /// A hash of each claim by its id.
+    pub fn hashes(&self) -> BTreeMap<String, String> {
+        self.claims.iter().map(|claim| (claim.id.clone(), self.hash(claim))).collect()
+    }
+
+    /// The beginning of the BLAKE3 hash, hexadecimal, of all that decides a claim, with the numbers of its tests, whatever the
+    /// paraphrase. A run keeps it, so that a claim which was changed after the run is told from others.
+    pub fn hash(&self, claim: &Claim) -> String {
+        const DIGITS: usize = 16;
+        let statements = |key: &str, all: &[Placed<Statement>]| {
+            all.iter().map(|one| format!("{key} {} {:?}\n", one.what.text, one.what.test)).collect::<String>()
+        };
+        let sources = claim.from.iter().map(|source| format!("{source}\n")).collect::<String>();
+        let text = format!(
+            "scatterlab claim 3\n{:?}\n{sources}{}{}{:?} {:?} {:?}",
+            self.device(claim),
+            statements("shape", &claim.shape),
+            statements("size", &claim.size),
+            claim.except,
+            claim.none,
+            claim.needs
+        );
+        blake3::hash(text.as_bytes()).to_hex()[..DIGITS].to_owned()
+    }
+
+    /// The device that the claim's size is about.
+    fn device(&self, claim: &Claim) -> Option<&str> {
+        let platform = self.platforms.iter().find(|platform| Some(&platform.name) == claim.platform.as_ref());
+        platform?.device.as_deref()
     }
 
     /// Whether all of these devices are the one that the claim's size is about.
     pub fn is_named(&self, claim: &Claim, devices: &[String]) -> bool {
-        let platform = self.platforms.iter().find(|platform| Some(&platform.name) == claim.platform.as_ref());
-        let named = platform.and_then(|platform| platform.device.as_ref());
-        named.is_some_and(|named| devices.iter().all(|device| device == named))
+        self.device(claim).is_some_and(|named| devices.iter().all(|device| device == named))
     }
 
     /// A mistake that shows only beside a recipe or a table: in a statement of a claim.
@@ -487,7 +514,8 @@ mod tests {
             let claim = format!(
                 "  - {{id: a, at: 1, says: {words}, from: r, printed: {{none: figure}}, shape: [time of a=b over c=d > {bound}]}}"
             );
-            read(&claim).expect("it parses").hash()
+            let paper = read(&claim).expect("it parses");
+            paper.hash(&paper.claims[0])
         };
         assert_eq!(of("1", "b"), of("1", "c"));
         assert_ne!(of("1", "b"), of("2", "b"));

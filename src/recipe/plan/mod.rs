@@ -15,12 +15,14 @@ mod resolve;
 mod title;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::case::peers::Program;
 use crate::case::{Case, IndexFile, Params, Value};
 use crate::primitives;
+use crate::recipe::paper::{self, Known};
 use indices::is_whereabouts;
 
 pub use crate::case::chart::{
@@ -35,7 +37,7 @@ pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_until, resolve_with, slug};
 
 /// Everything that a run will do, in the recipe's order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The recipe's title.
     pub title: String,
@@ -52,9 +54,15 @@ pub struct Plan {
     /// identity of each, and that of the earlier case.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub repeats: BTreeMap<String, String>,
-    /// The hash of the claims of each paper that the experiments name ([`paper::Paper::hash`](super::paper::Paper::hash)).
+    /// The claims of each paper that the experiments name, by the paper's key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub claims: BTreeMap<String, String>,
+    pub claims: BTreeMap<String, Known>,
+    /// The paper of the recipe's folder, unless it ships with the program. A run keeps a copy of its file.
+    #[serde(skip)]
+    pub paper: Option<Arc<paper::Paper>>,
+    /// The name of the recipe's file, without `.yaml`, in the folder of that paper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<String>,
     /// The files of indices that the cases name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indices: Vec<IndexFile>,
@@ -64,6 +72,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The paper with this key, if its file is at hand.
+    pub fn paper(&self, key: &str) -> Option<&paper::Paper> {
+        self.paper.as_deref().filter(|paper| paper.key == key).or_else(|| paper::find(key))
+    }
+
     /// The quantity on the y axis of a case's chart; the time of a case without an experiment.
     pub fn y_of(&self, case: &Case) -> Quantity {
         self.experiments.get(case.experiment).map_or(Quantity::Time, |one| one.chart.y)

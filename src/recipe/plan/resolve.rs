@@ -1,6 +1,7 @@
 //! Expands the sweeps of a recipe to cases.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::case_filter::keep;
 use super::case_id;
@@ -14,10 +15,11 @@ use super::repeats::repeats;
 use super::title;
 use super::{Chart, Experiment, Plan};
 use crate::case::{Cache, Case, IndexFiles, NoFiles, PaperFolder, Params, Refusal, Value, distinct};
+use crate::recipe::paper::{self, Known};
 use crate::recipe::published::PAPERS;
 use crate::recipe::{
     Draft, ErrorKind, MAX_CASES, Mistake, Name, Place, Recipe, RecipeError, Setting, cases, hash,
-    locate_place, paper, too_many,
+    locate_place, too_many,
 };
 
 /// The plan of a recipe with these overrides.
@@ -119,14 +121,13 @@ fn plan(
     let mut plan = Plan {
         title: recipe.title().to_owned(),
         recipe_hash: hash(recipe.text()),
-        overrides: Vec::new(),
-        experiments: Vec::new(),
-        cases: Vec::new(),
-        repeats: BTreeMap::new(),
-        claims: claims(drafts, files),
-        indices: Vec::new(),
-        programs: Vec::new(),
+        paper: own_paper(drafts, files).map(Arc::new),
+        ..Plan::default()
     };
+    plan.recipe = plan.paper.as_ref().map(|_| recipe.stem().to_owned());
+    let keys = distinct(drafts.iter().filter_map(|draft| Some(draft.paper.as_ref()?.key.as_str())));
+    let known = |key: &str| Some((key.to_owned(), Known::Each(plan.paper(key)?.hashes())));
+    plan.claims = keys.into_iter().filter_map(known).collect();
     let mut brought = Brought::new(files);
     let (mut slugs, mut ids) = (HashSet::new(), HashMap::new());
     let mut titles = Vec::new();
@@ -162,14 +163,11 @@ fn experiment(
     }
 }
 
-/// The hashes of the claims of the papers that the experiments name: of those that ship, and of that of the recipe's folder.
-fn claims(drafts: &[Draft], files: &dyn IndexFiles) -> BTreeMap<String, String> {
-    let keys = distinct(drafts.iter().filter_map(|draft| Some(draft.paper.as_ref()?.key.as_str())));
-    let hash = |key: &str| match paper::find(key) {
-        Some(paper) => Some(paper.hash()),
-        None => Some(paper::parse(key, paper::FILE, &files.paper_text()?).ok()?.hash()),
-    };
-    keys.into_iter().filter_map(|key| Some((key.to_owned(), hash(key)?))).collect()
+/// The paper of the recipe's folder, if the experiments name it and it does not ship with the program.
+fn own_paper(drafts: &[Draft], files: &dyn IndexFiles) -> Option<paper::Paper> {
+    let mut keys = drafts.iter().filter_map(|draft| Some(draft.paper.as_ref()?.key.as_str()));
+    let key = keys.find(|key| paper::find(key).is_none())?;
+    paper::parse(key, paper::FILE, &files.paper_text()?).ok()
 }
 
 /// A title as a file name: lower-case words joined by hyphens.

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use super::rows::{Row, of_records};
+use super::sentences::{Judgement, Sentence, Stated, machine};
 use super::{Verdict, judge};
-use crate::recipe::paper::{self, Claim, Paper, Source};
+use crate::case::distinct;
+use crate::recipe::paper::{Claim, Paper, Source};
 use crate::recipe::plan::{Overrides, Plan, resolve};
 use crate::recipe::{parse, shipped};
 use crate::report::copies::Copies;
@@ -13,44 +15,78 @@ use crate::report::origin::Origin;
 use crate::run::Record;
 
 /// The claims from the experiment that something can be said of, in the paper's order.
-pub fn of_experiment(
-    origin: &Origin,
+pub fn of_experiment<'p>(
+    origin: &Origin<'p>,
     records: &[Record],
     copies: &Copies,
     experiment: usize,
-) -> Vec<(&'static Claim, Verdict)> {
+) -> Vec<(&'p Claim, Verdict)> {
     let plan = origin.plan;
-    let key = plan.experiments.get(experiment).and_then(|one| Some(&one.paper.as_ref()?.key));
-    let Some(paper) = key.and_then(|key| paper::find(key)) else { return Vec::new() };
-    let slug = &plan.experiments[experiment].slug;
-    let about = |claim: &&Claim| {
-        let decided = claim.none.is_none() && claim.needs.is_none();
-        decided && claim.from.iter().any(|source| is_of(paper, source, slug))
-    };
-    let judged = |claim: &'static Claim| {
+    let Some(paper) = paper_of(plan, experiment) else { return Vec::new() };
+    let judged = |claim: &'p Claim| {
         let verdict = verdict(paper, claim, origin, records, copies);
         (!verdict.is_not_applicable()).then_some((claim, verdict))
     };
+    let about = |claim: &&Claim| is_about(plan, paper, claim, experiment);
     paper.claims.iter().filter(about).filter_map(judged).collect()
 }
 
-fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], copies: &Copies) -> Verdict {
-    let is_wanted = |at: usize| {
-        let own = origin.plan.experiments.get(at);
-        let own = own.filter(|one| one.paper.as_ref().is_some_and(|of| of.key == paper.key));
-        own.is_some_and(|one| claim.from.iter().any(|source| is_of(paper, source, &one.slug)))
+/// Every claim from an experiment of the run with its verdict, paper by paper.
+pub fn of_plan(origin: &Origin, records: &[Record], copies: &Copies) -> Vec<Sentence> {
+    let plan = origin.plan;
+    let experiments = 0..plan.experiments.len();
+    let papers = experiments.clone().filter_map(|experiment| paper_of(plan, experiment));
+    let keys = distinct(papers.map(|paper| paper.key.as_str()));
+    let machine = machine(origin.devices, origin.environment);
+    let sentence = |paper: &Paper, claim: &Claim| {
+        let known = plan.claims.get(&paper.key).is_some_and(|known| known.has(paper, claim));
+        Sentence {
+            paper: paper.key.clone(),
+            claim: claim.clone(),
+            printed: Vec::new(),
+            judgements: vec![Judgement {
+                machine: machine.clone(),
+                runs: Vec::new(),
+                verdict: verdict(paper, claim, origin, records, copies),
+                stated: if known { Stated::Before } else { Stated::After },
+            }],
+        }
     };
+    let of_paper = |paper: &Paper| -> Vec<Sentence> {
+        let own = paper.claims.iter();
+        let own = own.filter(|claim| experiments.clone().any(|one| is_about(plan, paper, claim, one)));
+        own.map(|claim| sentence(paper, claim)).collect()
+    };
+    keys.into_iter().filter_map(|key| plan.paper(key)).flat_map(of_paper).collect()
+}
+
+/// The paper of an experiment, if its claims are at hand.
+fn paper_of(plan: &Plan, experiment: usize) -> Option<&Paper> {
+    plan.paper(&plan.experiments.get(experiment)?.paper.as_ref()?.key)
+}
+
+/// Whether measurements of the experiment decide the claim.
+fn is_about(plan: &Plan, paper: &Paper, claim: &Claim, experiment: usize) -> bool {
+    let Some(one) = plan.experiments.get(experiment) else { return false };
+    let decided = claim.none.is_none() && claim.needs.is_none();
+    let own = one.paper.as_ref().is_some_and(|of| of.key == paper.key);
+    decided && own && claim.from.iter().any(|source| is_of(plan, paper, source, &one.slug))
+}
+
+fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], copies: &Copies) -> Verdict {
+    let is_wanted = |at: usize| is_about(origin.plan, paper, claim, at);
     let run = (0, claim.from.len() > 1);
     let rows: Vec<Row> = of_records(origin, records, copies, run, is_wanted);
     judge(claim, &rows, |devices| paper.is_named(claim, devices))
         .unwrap_or(Verdict { shape: None, size: None })
 }
 
-/// Whether a source of a shipped paper's claim means the experiment with this slug.
-fn is_of(paper: &Paper, source: &Source, slug: &str) -> bool {
-    match &source.experiment {
-        Some(own) => own == slug,
-        None => slugs(&format!("{}/{}", paper.key, source.recipe)).iter().any(|own| own == slug),
+/// Whether a claim's source means the experiment with this slug: of the recipe that the run is of, or of a shipped one.
+fn is_of(plan: &Plan, paper: &Paper, source: &Source, slug: &str) -> bool {
+    match (&source.experiment, &plan.recipe) {
+        (Some(own), _) => own == slug,
+        (None, Some(recipe)) => *recipe == source.recipe,
+        (None, None) => slugs(&format!("{}/{}", paper.key, source.recipe)).iter().any(|own| own == slug),
     }
 }
 

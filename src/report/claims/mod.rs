@@ -25,7 +25,7 @@ mod sentences;
 mod tests;
 mod values;
 
-pub use live::{of_experiment, sentences};
+pub use live::{of_experiment, of_plan, sentences};
 pub use papers::Folder;
 pub use rows::{QUANTITIES, Row, of_records, of_run, of_table};
 pub use sentences::{Judgement, Sentence, Stated, judge_all, lines, table};

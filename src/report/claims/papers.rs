@@ -22,8 +22,6 @@ use crate::stats::interval::CONFIDENCE;
 #[derive(Debug)]
 pub struct Folder {
     pub paper: Paper,
-    /// Of the paper's claims.
-    pub hash: String,
     /// By their names without `.yaml`.
     plans: BTreeMap<String, Plan>,
     tables: BTreeMap<String, Table>,
@@ -63,7 +61,7 @@ impl Folder {
             let name = table.path.strip_prefix(&prefix).and_then(|path| path.strip_prefix("published/"));
             tables.extend(name.map(|name| (name.trim_end_matches(".csv").to_owned(), table.clone())));
         }
-        Folder { hash: paper.hash(), paper: paper.clone(), plans, tables }.checked()
+        Folder { paper: paper.clone(), plans, tables }.checked()
     }
 
     /// A folder with a `paper.yaml`.
@@ -90,7 +88,7 @@ impl Folder {
             let table = Table::read(&path.to_string_lossy(), &text).map_err(anyhow::Error::msg)?;
             tables.insert(stem(&path), table);
         }
-        Folder { hash: paper.hash(), paper, plans, tables }.checked()
+        Folder { paper, plans, tables }.checked()
     }
 
     fn checked(self) -> Result<Folder> {

@@ -43,6 +43,13 @@ struct Parameter {
     value: String,
 }
 
+impl Parameter {
+    /// The key without the primitive, or the whole key of a printed table's column.
+    fn own(&self) -> &str {
+        self.key.split_once('.').map_or(&self.key, |(_, own)| own)
+    }
+}
+
 /// Where a row's values come from.
 #[derive(Clone, Debug)]
 enum Measured<'a> {
@@ -200,9 +207,7 @@ impl Row<'_> {
         if ["primitive", "experiment", "case", "status", "cache"].contains(&name) {
             return Ok(None);
         }
-        let whole = |parameter: &&Parameter| {
-            parameter.key == name || parameter.key.split_once('.').is_some_and(|(_, own)| own == name)
-        };
+        let whole = |parameter: &&Parameter| parameter.key == name || parameter.own() == name;
         if let Some(found) = self.parameters.iter().find(whole) {
             return Ok(Some(found));
         }
@@ -239,24 +244,21 @@ impl Row<'_> {
         Ok(true)
     }
 
-    /// Whether two rows are of one source and agree in every parameter that both have, except those that `free` names.
+    /// Whether two rows are of one source and agree in every parameter that both have, except those that `free` names. Parameters
+    /// of two primitives are the same if they are called the same: the `tuples` of a gather and of a scatter.
     pub fn agrees(&self, other: &Row, free: &[&str]) -> bool {
-        let keys = |row: &Row| -> Vec<String> {
-            let named = free.iter().filter_map(|name| row.parameter(name).ok()?.map(|one| one.key.clone()));
-            named.collect()
+        let is_free = |own: &str| {
+            let named = |row: &Row| {
+                free.iter().any(|name| row.parameter(name).ok().flatten().is_some_and(|one| one.own() == own))
+            };
+            named(self) || named(other)
         };
-        let (own, others) = (keys(self), keys(other));
         // Hot cases lack the parameter `cache`; the column says what they are.
         let fixed =
             |column: &str| free.contains(&column) || self.cells.get(column) == other.cells.get(column);
         let same = |one: &Parameter| {
-            own.contains(&one.key)
-                || others.contains(&one.key)
-                || other
-                    .parameters
-                    .iter()
-                    .find(|theirs| theirs.key == one.key)
-                    .is_none_or(|theirs| theirs.value == one.value)
+            let theirs = other.parameters.iter().find(|theirs| theirs.own() == one.own());
+            theirs.is_none_or(|theirs| theirs.value == one.value) || is_free(one.own())
         };
         let apart = self.experiment.is_some() && self.experiment != other.experiment;
         self.source == other.source

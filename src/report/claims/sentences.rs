@@ -8,10 +8,10 @@ use super::papers::Folder;
 use super::rows::of_run;
 use super::{Judged, Outcome, Part, Verdict, judge};
 use crate::case::{Device, distinct};
+use crate::engine::protocol::Environment;
 use crate::recipe::paper::Claim;
 use crate::report::table::{Column, NO_UNIT, Table};
 use crate::report::verdicts::NamedRun;
-use crate::run::layout::Manifest;
 
 /// A sentence of a paper, and what machines say of it.
 #[derive(Clone, Debug)]
@@ -58,7 +58,8 @@ pub fn judge_all(folder: &Folder, runs: &[NamedRun]) -> Result<Vec<Sentence>> {
     let mut sentences = Vec::new();
     let mut newest: Vec<&NamedRun> = runs.iter().collect();
     newest.sort_by(|a, b| b.side.manifest.started.cmp(&a.side.manifest.started));
-    let machines = distinct(newest.iter().map(|run| machine(run.side.manifest)));
+    let machine = |run: &NamedRun| machine(&run.side.manifest.devices, &run.side.manifest.environment);
+    let machines = distinct(newest.iter().map(|run| machine(run)));
     for claim in &folder.paper.claims {
         let mut sentence = Sentence {
             paper: folder.paper.key.clone(),
@@ -67,13 +68,10 @@ pub fn judge_all(folder: &Folder, runs: &[NamedRun]) -> Result<Vec<Sentence>> {
             judgements: Vec::new(),
         };
         if claim.none.is_none() && claim.needs.is_none() {
-            for machine in &machines {
-                let own: Vec<&NamedRun> = newest
-                    .iter()
-                    .copied()
-                    .filter(|run| self::machine(run.side.manifest) == *machine)
-                    .collect();
-                sentence.judgements.extend(on_machine(folder, claim, machine, &own)?);
+            for name in &machines {
+                let own: Vec<&NamedRun> =
+                    newest.iter().copied().filter(|run| machine(run) == *name).collect();
+                sentence.judgements.extend(on_machine(folder, claim, name, &own)?);
             }
         }
         sentences.push(sentence);
@@ -82,10 +80,10 @@ pub fn judge_all(folder: &Folder, runs: &[NamedRun]) -> Result<Vec<Sentence>> {
 }
 
 /// The devices of a run, the GPUs before the processor.
-fn machine(manifest: &Manifest) -> String {
+pub fn machine(devices: &[Device], environment: &Environment) -> String {
     let gpu = |device: &&Device| device.backend == "cuda" && device.is_available() && !device.name.is_empty();
-    let gpus = distinct(manifest.devices.iter().filter(gpu).map(|device| device.name.as_str()));
-    let names = gpus.into_iter().chain(std::iter::once(manifest.environment.cpu.as_str()));
+    let gpus = distinct(devices.iter().filter(gpu).map(|device| device.name.as_str()));
+    let names = gpus.into_iter().chain(std::iter::once(environment.cpu.as_str()));
     names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
@@ -147,7 +145,10 @@ fn of_runs(folder: &Folder, claim: &Claim, machine: &str, set: &Set) -> Judgemen
         let shape = (!claim.shape.is_empty()).then(part);
         Verdict { shape, size: (!claim.size.is_empty()).then(part) }
     });
-    let before = set.iter().all(|(run, _)| run.side.manifest.plan.claims.get(key) == Some(&folder.hash));
+    let knew = |run: &NamedRun| {
+        run.side.manifest.plan.claims.get(key).is_some_and(|known| known.has(&folder.paper, claim))
+    };
+    let before = set.iter().all(|(run, _)| knew(run));
     Judgement {
         machine: machine.to_owned(),
         runs: set.iter().map(|(run, _)| run.name.clone()).collect(),

@@ -7,9 +7,13 @@ use proptest::prelude::*;
 
 use super::values::folded;
 use super::*;
+use crate::engine::protocol::Environment;
 use crate::inputs::mix;
 use crate::recipe::paper;
+use crate::recipe::plan::{Overrides, resolve};
+use crate::report::Origin;
 use crate::report::judge::tests::Run;
+use crate::run::Ledger;
 use crate::stats::noise::Flag;
 
 /// A claim with these statements, of sizes 1024, 2048 … of scatters.
@@ -93,6 +97,25 @@ fn one_failure_decides_and_one_success_is_enough_for_some() {
         &["time of tuples=4096 over tuples=1024 > 1", "time of tuples=2048 over tuples=1024 < 1"],
     );
     assert_eq!(both, Outcome::Fails);
+}
+
+/// A gather of 1 Mi tuples is beside the scatter of 1 Mi, and no other.
+#[test]
+fn cases_of_two_primitives_are_pairs_where_their_parameters_agree() {
+    let text = "title: t\nexperiments:\n- {scatter: {tuples: [1Ki, 2Ki, 4Ki]}, backend: cpu, chart: {x: tuples}}\n\
+                - {gather: {tuples: [1Ki, 2Ki, 4Ki]}, backend: cpu, chart: {x: tuples}}\n";
+    let recipe = crate::recipe::parse("t", text).expect("a recipe");
+    let ledger = Ledger::new(resolve(&recipe, &Overrides::default()).expect("a plan"));
+    let environment = Environment::default();
+    let origin =
+        Origin { plan: ledger.plan(), version: "", date: "", environment: &environment, devices: &[] };
+    let rows = of_records(&origin, ledger.records(), ledger.references(), (0, true), |_| true);
+    let found = |figure: &str| {
+        let statement = Statement::parse(&format!("{figure} > 1")).expect(figure);
+        values(&statement.expression, None, &rows, 0.95).expect(figure).all.len()
+    };
+    assert_eq!(found("time of primitive=scatter over primitive=gather"), 3);
+    assert_eq!(found("time of primitive=scatter tuples=1Ki over primitive=gather tuples=2Ki"), 1);
 }
 
 #[test]

@@ -51,17 +51,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         measure: Measure::fixed(1, 3),
     };
     let recipe_hash = "0123456789abcdef0123456789abcdef".to_owned();
-    Plan {
-        title: "Recipe".to_owned(),
-        recipe_hash,
-        experiments: vec![experiment],
-        cases: vec![],
-        overrides: Vec::new(),
-        repeats: Default::default(),
-        claims: Default::default(),
-        indices: Vec::new(),
-        programs: Vec::new(),
-    }
+    Plan { title: "Recipe".to_owned(), recipe_hash, experiments: vec![experiment], ..Plan::default() }
 }
 
 /// A certified record of 1 GB of traffic (10^8 elements) in about `seconds`.

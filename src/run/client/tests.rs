@@ -41,17 +41,7 @@ fn an_engine_that_reads_nothing_blocks_nobody() {
 /// The client would wait for ever for the answer to a command that was never sent.
 #[test]
 fn a_plan_that_cannot_be_said_is_an_error() {
-    let plan = Plan {
-        title: "x".repeat(LONGEST_COMMAND),
-        recipe_hash: String::new(),
-        overrides: Vec::new(),
-        experiments: Vec::new(),
-        cases: Vec::new(),
-        repeats: Default::default(),
-        claims: Default::default(),
-        indices: Vec::new(),
-        programs: Vec::new(),
-    };
+    let plan = Plan { title: "x".repeat(LONGEST_COMMAND), ..Plan::default() };
     let mut sleeper = std::process::Command::new("sleep");
     let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
     let run = Command::Run { plan: Box::new(plan), finished: Finished::default(), pictures: Pictures::None };

@@ -30,17 +30,7 @@ fn manifest() -> Manifest {
         command_line: Vec::new(),
         environment: environment("here", &[0, 1], "0.1"),
         devices: vec![device("cuda", "580.65.06")],
-        plan: Plan {
-            title: String::new(),
-            recipe_hash: String::new(),
-            overrides: Vec::new(),
-            repeats: Default::default(),
-            claims: Default::default(),
-            indices: Vec::new(),
-            programs: Vec::new(),
-            experiments: Vec::new(),
-            cases: Vec::new(),
-        },
+        plan: Plan::default(),
         redacted: false,
     }
 }

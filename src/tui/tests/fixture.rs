@@ -132,17 +132,7 @@ fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
         }
     }
     let experiments = sweeps.iter().map(Sweep::experiment).collect();
-    Plan {
-        title: title.to_owned(),
-        recipe_hash: "00112233".repeat(8),
-        experiments,
-        cases,
-        overrides: Vec::new(),
-        repeats: Default::default(),
-        claims: Default::default(),
-        indices: Vec::new(),
-        programs: Vec::new(),
-    }
+    Plan { title: title.to_owned(), recipe_hash: "00112233".repeat(8), experiments, cases, ..Plan::default() }
 }
 
 fn cpu() -> Params {

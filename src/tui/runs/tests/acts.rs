@@ -239,7 +239,7 @@ fn an_export_writes_and_says_how_to_repeat() {
     typed(&mut app, "e");
     assert!(matches!(app.state.overlay, Some(Overlay::Export { selected: 0 })));
     let files = &app.state.runs.exported.as_ref().expect("written").files;
-    assert_eq!(files.len(), 3, "{files:?}");
+    assert_eq!(files.len(), 4, "two tables, a chart and the claims: {files:?}");
     assert!(files.iter().all(|name| folder.join(name).is_file()), "{files:?}");
     assert_eq!(copied(&mut app), format!("scatterlab replay {}", folder.display()));
     typed(&mut app, "j");
