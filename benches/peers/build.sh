@@ -9,14 +9,15 @@ Usage: benches/peers/build.sh [--cpu | --cuda] [--stamp] [DEST]
 
 Builds the peers into DEST (default: ${SCATTERLAB_PEERS:-${XDG_DATA_HOME:-~/.local/share}/scatterlab/peers}),
 where scatterlab looks for them: those of the backend cpu with cargo, those of cuda with nvcc, or one kind only.
+The peers that call CUB are built twice: with the pinned nvcc's own, and in DEST/newer with this year's, which needs a newer nvcc.
 With --stamp, what was built is written into benches/peers/stamps, which a change of the peers commits.
 
 Environment:
-  NVCC                  a compiler of your own, such as NVCC=nvcc; without it the pinned one is
-                        installed at first use, as for the kernels
+  NVCC                  a compiler of your own, such as NVCC=nvcc; without it the pinned ones are
+                        installed at first use, as for the kernels. With it there is one CUB, the compiler's
   ARCH                  -gencode options instead of PTX for compute capability 7.5 and machine
                         code for 9.0
-  SCATTERLAB_NVCC_HOME  where the pinned compiler is, or is installed with pip
+  SCATTERLAB_NVCC_HOME  where the pinned compiler is, or is installed with pip; the newer one is beside it
   PYTHON                (default: python3)
   RUSTFLAGS             (default: -C target-cpu=native, for the processor of this machine)
 USAGE
@@ -58,7 +59,7 @@ build_cpu() {
 }
 
 build_cuda() {
-    local links=() targets names
+    local links=() targets names newer=()
     [[ -z $stamp || -z ${NVCC:-}${ARCH:-} ]] || die "--stamp is about the pinned compiler: unset NVCC and ARCH"
     names=("$here"/*.cu)
     names=("${names[@]##*/}")
@@ -71,7 +72,25 @@ build_cuda() {
     fi
     read -ra targets <<<"${ARCH:--gencode arch=$virtual_arch,code=$virtual_arch -gencode arch=compute_90,code=sm_90}"
     in_parallel build_one "${names[@]}" || die "a peer does not compile"
+    if [[ -z ${NVCC:-} ]]; then
+        newer=("$here"/cub-*.cu)
+        newer=("${newer[@]##*/}")
+        build_newer "${newer[@]%.cu}"
+    fi
     stamp cuda "${names[@]/#/$dest/}"
+}
+
+# CUB 3.5, which the other nvcc does not compile. A driver of CUDA 13.0 runs machine code of 13.3, and refuses its PTX.
+build_newer() {
+    local packages=(nvidia-cuda-nvcc==13.3.73 nvidia-cuda-crt==13.3.73 nvidia-nvvm==13.3.73
+        nvidia-cuda-runtime==13.3.29 nvidia-cuda-cccl==13.3.5.0.6)
+    local home=${home%/*}/nvcc-13.3.73 dest=$dest/newer targets
+    local toolkit=$home/nvidia/cu13
+    local nvcc=$toolkit/bin/nvcc links=(-L "$toolkit/lib")
+    [[ -x $nvcc ]] || { echo "build.sh: installing nvcc 13.3.73 into $home (300 MB, once)" >&2; install "$home" "${packages[@]}"; }
+    read -ra targets <<<"${ARCH:--gencode arch=compute_90,code=sm_90}"
+    mkdir -p "$dest"
+    in_parallel build_one "$@" || die "a peer does not compile with the newer CUB"
 }
 
 # In the background, where a command that fails does not end the function.

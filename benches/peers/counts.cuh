@@ -3,6 +3,8 @@
 // it first prepares a case, and keeps the faster ones for all further rounds of that case in this process.
 #pragma once
 
+#include <cub/version.cuh>
+
 #include "fastest.cuh"
 
 // A call of CUB on n elements.
@@ -48,5 +50,8 @@ static std::unique_ptr<Work> settled(std::unique_ptr<CubWork> work, const Case& 
     if (tried) wide = kept(parameters, [&] { return fastest(*work, 2, choose); }) == 1;
     work->wide = wide;
     work->settings.push_back({"counts", wide ? "64" : "32"});
+    const int release = CUB_VERSION;  // 300501: 3.5.1
+    work->settings.push_back({"cub", std::to_string(release / 100000) + "." + std::to_string(release / 100 % 1000) + "." +
+                                         std::to_string(release % 100)});
     return work;
 }

@@ -3,12 +3,7 @@
 
 #include "peer.cuh"
 
-// Share of the usual way's time that another must save: a tie keeps the usual one.
-static const double TIE = 0.01;
-// Timed samples of each way, by turns.
-static const int TRIALS = 7;
-
-// The number of the way with the lowest median; the first one is the usual. `choose` makes the work's next executions be
+// The number of the way with the lowest median; the first one is the usual, which a tie keeps. `choose` makes the work's next executions be
 // of a way.
 template <typename F> static size_t fastest(Work& work, size_t ways, F choose) {
     std::vector<u64> batch(ways);

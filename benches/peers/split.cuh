@@ -1,5 +1,6 @@
 // Shared by the peers of the primitive multisplit: the lab's keys, values and buckets, and a check that a
-// result is ordered by bucket. Supports power-of-two delta-buckets and fields of the key.
+// result is ordered by bucket. Supports fields of the key, and delta-buckets: a power of two, or for a peer that compares
+// keys any number.
 #pragma once
 
 #include "counts.cuh"
@@ -11,14 +12,15 @@ struct Splits {
     KeySource source;
     BucketFunction function;
     u64 n;
-    u32 begin, end;  // bits of the bucket
+    u32 begin, end;  // bits of the bucket, where it is bits of the key
+    u64 delta;       // keys of a bucket, where it is not
     u64 value;       // bytes, or 0 without values
     std::string counts;
 };
 
 static u64 of_word(const std::string& word, const std::map<std::string, u64>& meanings) { return meanings.at(word); }
 
-static Splits splits_of(Case& parameters) {
+static Splits splits_of(Case& parameters, bool compares = false) {
     parameters.one_of("primitive", {"multisplit"});
     const bool field = parameters.one_of("by", {"delta-buckets", "identity"}) == "identity";
     const u64 values = of_word(parameters.one_of("values", {"none", "4B", "8B"}), {{"none", 0}, {"4B", 4}, {"8B", 8}});
@@ -31,7 +33,8 @@ static Splits splits_of(Case& parameters) {
     if (n == 0 || n > 0x7FFFFFFFull) throw NotApplicable{"it takes 1 to 2^31 - 1 keys"};
     u32 bits = 0;
     while ((1ull << bits) < m) ++bits;
-    if (m < 2 || bits > 16 || (!field && 1ull << bits != m)) {
+    const bool by_delta = compares && !field && 1ull << bits != m;
+    if (m < 2 || bits > 16 || (!field && 1ull << bits != m && !by_delta)) {
         throw NotApplicable{"its buckets are bits of the key: 2 to 65536, a power of two"};
     }
     Splits s{};
@@ -42,7 +45,9 @@ static Splits splits_of(Case& parameters) {
     s.end = s.begin + bits;
     if (s.end > 32u) throw NotApplicable{"a key has 32 bits"};
     const u32 mask = (u32)((1ull << bits) - 1u);
-    s.function = {0, nullptr, BY_IDENTITY, (u32)m, s.begin, mask};
+    s.delta = by_delta ? ((1ull << 32) + m - 1) / m : 1ull << s.begin;
+    // bucket_delta is never asked with a power of two, whose reciprocal does not fit.
+    s.function = {by_delta ? ~0ull / s.delta + 1 : 0, nullptr, by_delta ? BY_DELTA : BY_IDENTITY, (u32)m, s.begin, mask};
     // In delta-buckets, keys are drawn relative to the first key of the bucket, so that they equal the keys of
     // the lab.
     s.source = {key64(seed), key64(seed ^ 0x4D535F424954535Full), key64(seed ^ 0x4D535F56414C5545ull), 0, nullptr,
@@ -75,7 +80,8 @@ template <typename V> struct Pairs : CubWork {
         : CubWork(given.n), s(given), first(given.function.buckets + 1ull), keys(s.n), keys_out(s.n), values(s.value ? s.n : 0),
           values_out(s.value ? s.n : 0) {
         std::vector<u64> all;
-        for (u64 b = 0; b <= s.function.buckets; ++b) all.push_back(b << s.begin);
+        for (u64 b = 0; b < s.function.buckets; ++b) all.push_back(b * s.delta);
+        all.push_back(s.function.by == BY_DELTA ? 1ull << 32 : s.function.buckets * s.delta);
         CUDA(cudaMemcpy(first.data, all.data(), first.bytes, cudaMemcpyHostToDevice));
         s.source.first = first.data;
         fill_pairs<<<blocks(s.n), BLOCK>>>(keys.data, s.value ? values.data : nullptr, s.source, s.n);
