@@ -164,7 +164,7 @@ impl Spec {
     }
 
     /// The matrix as the plan knows it.
-    fn source(&self) -> Source {
+    pub fn source(&self) -> Source {
         Source { matrix: self.matrix, seed: self.seed, shape: self.shape, hash: self.hash.clone() }
     }
 
