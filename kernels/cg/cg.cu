@@ -2,7 +2,9 @@
 // blocks as are resident at once, which meet at a barrier after each phase of a step.
 //
 // Products by rows: a warp multiplies a row, 32 entries at a time and ITEMS such groups in flight; entries bypass L1,
-// so that it keeps the gathered vector. Products in blocks of columns (src/core/primitives/spmv/slices.rs): a thread
+// so that it keeps the gathered vector. Products in passes (he2007 §4.3): all blocks gather from one chunk of the vector
+// after another, with a barrier between, and store the products of the entries; then a warp sums those of a row. Products
+// in blocks of columns (src/core/primitives/spmv/slices.rs): a thread
 // block keeps its part of the vector in shared memory, a lane multiplies a row of a slice, and the sums of a row over
 // the blocks of columns, its layers, are added where they are used. Dot products: each block sums its share of the
 // rows, then, after a barrier, every block sums all blocks' sums in the same order: all have the same scalars without
@@ -15,6 +17,11 @@
 #define ITEMS 8u
 #define BLOCK 1024u
 #define STEPS 25u
+
+// How A is multiplied.
+#define ROWS 0u
+#define BLOCKS 1u
+#define PASSES 2u
 
 // Dot products. Each has its own part of System::sums, because one is read while the next is written.
 #define PQ 0u
@@ -29,6 +36,7 @@ struct System {
     const void* values;
     const u32* rows;      // [slice][lane]: the lane's row
     const u32* shares;    // [thread block]: its first slice; then the number of slices
+    void* products;       // [entry], in passes
     void* x;     // x of solutions 0, 2, …
     void* next;  // x of solutions 1, 3, …
     void* z;
@@ -43,10 +51,13 @@ struct System {
     u64 solutions;
     u64 width;   // columns per block of columns
     u64 layers;  // blocks of columns, i.e. sums per row
+    u64 entries;
+    u64 passes;
+    double diagonal;  // times the identity is added to the stored matrix
     double shift;
 };
 
-static_assert(sizeof(System) == 168, "the layout of the host");
+static_assert(sizeof(System) == 200, "the layout of the host");
 
 LAB double quotient(double a, double b) { return b == 0.0 ? 0.0 : a / b; }
 
@@ -131,6 +142,13 @@ template <typename T> LAB T row_product(const System& s, const T* vector, u64 ro
     return sum;
 }
 
+// Stores the product of a row, with the diagonal that is not stored. Returns its part of the dot product with the vector.
+template <typename T> LAB double store_sum(const System& s, const T* vector, u64 row, T sum) {
+    const T at_row = vector[row], all = sum + T(s.diagonal) * at_row;
+    ((T*)s.q)[row] = all;
+    return (double)at_row * (double)all;
+}
+
 // Multiplies the rows, one warp per row. Returns the thread's part of the dot product with the vector.
 template <typename T> LAB double product_by_rows(const System& s, const T* vector) {
     const u64 warps = thread_count() / 32u;
@@ -138,10 +156,32 @@ template <typename T> LAB double product_by_rows(const System& s, const T* vecto
     for (u64 i = thread_index() / 32u; i < s.count; i += warps) {
         const u64 row = s.first + i;
         const T sum = row_product<T>(s, vector, row);
-        if ((threadIdx.x & 31u) == 0) {
-            ((T*)s.q)[row] = sum;
-            dot += (double)vector[row] * (double)sum;
+        if ((threadIdx.x & 31u) == 0) dot += store_sum<T>(s, vector, row, sum);
+    }
+    return dot;
+}
+
+// The same, by products of all entries.
+template <typename T> LAB double product_in_passes(const System& s, const T* vector, GridBarrier& barrier) {
+    T* products = (T*)s.products;
+    const u32* columns = (const u32*)s.columns;
+    for (u64 pass = 0; pass < s.passes; ++pass) {
+        const u32 low = (u32)(s.n * pass / s.passes), width = (u32)(s.n * (pass + 1u) / s.passes) - low;
+        for (u64 at = thread_index(); at < s.entries; at += thread_count()) {
+            const u32 column = load_no_l1(&columns[at]);
+            if (column - low < width) products[at] = value_at((const T*)s.values, at) * vector[column];
         }
+        barrier.meet();
+    }
+    const u64 warps = thread_count() / 32u;
+    const u32 lane = threadIdx.x & 31u;
+    double dot = 0.0;
+    for (u64 i = thread_index() / 32u; i < s.count; i += warps) {
+        const u64 row = s.first + i;
+        T sum = T(0);
+        for (u32 at = s.starts[row] + lane; at < s.starts[row + 1]; at += 32u) sum += __ldcg(&products[at]);
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xFFFFFFFFu, sum, step);
+        if (lane == 0) dot += store_sum<T>(s, vector, row, sum);
     }
     return dot;
 }
@@ -154,20 +194,23 @@ template <typename T> LAB double product_by_slices(const System& s, const T* vec
     sum_slices<T>(slices, s.shares[blockIdx.x], s.shares[blockIdx.x + 1u], s.n, s.n, s.width, near,
                   [&](u32 layer, u64 row, T sum) {
                       if (row - s.first >= s.count) return;
+                      // The diagonal that is not stored belongs to the first of a row's sums.
+                      if (layer == 0) sum += T(s.diagonal) * vector[row];
                       ((T*)s.q)[layer * s.n + row] = sum;
                       dot += (double)vector[row] * (double)sum;
                   });
     return dot;
 }
 
-template <typename T, bool SLICES> LAB double product(const System& s, const T* vector) {
-    return SLICES ? product_by_slices<T>(s, vector) : product_by_rows<T>(s, vector);
+template <typename T, u32 METHOD> LAB double product(const System& s, const T* vector, GridBarrier& barrier) {
+    if (METHOD == BLOCKS) return product_by_slices<T>(s, vector);
+    return METHOD == PASSES ? product_in_passes<T>(s, vector, barrier) : product_by_rows<T>(s, vector);
 }
 
 // Element i of the last product: the sum of its layers.
-template <typename T, bool SLICES> LAB T sum_at(const System& s, u64 i) {
+template <typename T, u32 METHOD> LAB T sum_at(const System& s, u64 i) {
     const T* q = (const T*)s.q;
-    if (!SLICES) return q[i];
+    if (METHOD != BLOCKS) return q[i];
     T sum = T(0);
 #pragma unroll 4
     for (u64 layer = 0; layer < s.layers; ++layer) sum += q[layer * s.n + i];
@@ -177,7 +220,7 @@ template <typename T, bool SLICES> LAB T sum_at(const System& s, u64 i) {
 // ---- a solution ---------------------------------------------------------------------------------
 
 // z = A^-1 x by STEPS steps of conjugate gradients from z = 0.
-template <typename T, bool SLICES> LAB void conjugate_gradients(const System& s, GridBarrier& barrier, T* x, bool first) {
+template <typename T, u32 METHOD> LAB void conjugate_gradients(const System& s, GridBarrier& barrier, T* x, bool first) {
     T *z = (T*)s.z, *r = (T*)s.r, *p = (T*)s.p;
     double sum = 0.0;
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {
@@ -192,13 +235,13 @@ template <typename T, bool SLICES> LAB void conjugate_gradients(const System& s,
     barrier.meet();
     double rho = total(s, RR);
     for (u32 step = 0; step < STEPS; ++step) {
-        publish(s, PQ, product<T, SLICES>(s, p));
+        publish(s, PQ, product<T, METHOD>(s, p, barrier));
         barrier.meet();
         const T alpha = T(quotient(rho, total(s, PQ)));
         sum = 0.0;
         for (u64 i = thread_index(); i < s.n; i += thread_count()) {
             z[i] += alpha * p[i];
-            const T ri = r[i] - alpha * sum_at<T, SLICES>(s, i);
+            const T ri = r[i] - alpha * sum_at<T, METHOD>(s, i);
             r[i] = ri;
             sum += (double)ri * (double)ri;
         }
@@ -212,15 +255,15 @@ template <typename T, bool SLICES> LAB void conjugate_gradients(const System& s,
     }
 }
 
-template <typename T, bool SLICES> LAB void solve(const System& s, GridBarrier& barrier, u64 solution) {
+template <typename T, u32 METHOD> LAB void solve(const System& s, GridBarrier& barrier, u64 solution) {
     T *x = (T*)(solution % 2u == 0 ? s.x : s.next), *next = (T*)(solution % 2u == 0 ? s.next : s.x);
     const T* z = (const T*)s.z;
-    conjugate_gradients<T, SLICES>(s, barrier, x, solution == 0);
-    product<T, SLICES>(s, z);
+    conjugate_gradients<T, METHOD>(s, barrier, x, solution == 0);
+    product<T, METHOD>(s, z, barrier);
     barrier.meet();
     double sums[3] = {0.0, 0.0, 0.0};
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {
-        const double left = (double)x[i] - (double)sum_at<T, SLICES>(s, i);
+        const double left = (double)x[i] - (double)sum_at<T, METHOD>(s, i);
         sums[0] += left * left;
         sums[1] += (double)x[i] * (double)z[i];
         sums[2] += (double)z[i] * (double)z[i];
@@ -242,18 +285,20 @@ template <typename T, bool SLICES> LAB void solve(const System& s, GridBarrier& 
     barrier.meet();
 }
 
-template <typename T, bool SLICES> LAB void cg(const System& s) {
+template <typename T, u32 METHOD> LAB void cg(const System& s) {
     GridBarrier barrier(s.barrier);
-    for (u64 solution = 0; solution < s.solutions; ++solution) solve<T, SLICES>(s, barrier, solution);
+    for (u64 solution = 0; solution < s.solutions; ++solution) solve<T, METHOD>(s, barrier, solution);
 }
 
-#define TIMED(name, T, SLICES) \
-    extern "C" __global__ void __launch_bounds__(BLOCK, 1) name(System s) { cg<T, SLICES>(s); }
+#define TIMED(name, T, METHOD) \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1) name(System s) { cg<T, METHOD>(s); }
 
-TIMED(cg_rows_f64, double, false)
-TIMED(cg_rows_f32, float, false)
-TIMED(cg_blocks_f64, double, true)
-TIMED(cg_blocks_f32, float, true)
+TIMED(cg_rows_f64, double, ROWS)
+TIMED(cg_rows_f32, float, ROWS)
+TIMED(cg_he2007_f64, double, PASSES)
+TIMED(cg_he2007_f32, float, PASSES)
+TIMED(cg_blocks_f64, double, BLOCKS)
+TIMED(cg_blocks_f32, float, BLOCKS)
 
 // ---- the certificate ----------------------------------------------------------------------------
 
@@ -264,8 +309,8 @@ template <typename T> LAB void certify(const System& s, double scale, double* wo
     const u32* columns = (const u32*)s.columns;
     double sums[5] = {0.0, 0.0, 0.0, 0.0, 0.0};
     for (u64 i = thread_index(); i < s.n; i += thread_count()) {
-        const double xi = (double)x[i], zi = (double)z[i];
-        double left = xi, size = fabs(xi);
+        const double xi = (double)x[i], zi = (double)z[i], own = s.diagonal * zi;
+        double left = xi - own, size = fabs(xi) + fabs(own);
         for (u32 at = s.starts[i]; at < s.starts[i + 1]; ++at) {
             const double term = (double)values[at] * (double)z[columns[at]];
             left -= term;

@@ -6,7 +6,7 @@ use std::process::Command;
 use scatterlab::device::cuda::{Arg, Gpu};
 use scatterlab::inputs::mix::{key64, mix64, word32, word64};
 use scatterlab::inputs::partitions;
-use scatterlab::primitives::spmv::{Spec, matrix::generated};
+use scatterlab::primitives::spmv::Spec;
 
 use crate::host::{Host, program};
 use crate::prove::case;
@@ -110,7 +110,7 @@ fn matrices_of_peers() {
             words.push_str(&format!(" matrix.{name}.{second}={m}"));
         }
         let spec = Spec::from_params(&case("spmv", &words).params, 11).unwrap();
-        let made = generated(&spec).unwrap().unwrap();
+        let made = spec.source().generated().unwrap().unwrap();
         let mut hash = made.rows();
         for row in 0..made.rows() as usize {
             hash = mix64(hash ^ u64::from(made.starts[row + 1]));

@@ -278,3 +278,41 @@ fn graphs_are_read_from_files() {
         assert!(error.contains(why), "{error}");
     }
 }
+
+/// Conjugate gradients on the pattern of any square matrix in a file run to certified rows; a matrix that is not square is one
+/// line with its place, and sums that f64 does not hold are a case that is n/a.
+#[test]
+fn patterns_of_files_are_systems_of_equations() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let put = |name: &str, text: &str| fs::write(root.path().join(name), text).expect("written");
+    let real = "%%MatrixMarket matrix coordinate real general\n";
+    put("circle.mtx", &format!("{real}4 4 5\n1 2 1e300\n2 3 -1e-300\n3 4 0\n4 1 2.5\n4 4 -7\n"));
+    put("path.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n5 5 3\n2 1\n3 2\n4 3\n");
+    put("wide.mtx", &format!("{real}2 3 1\n1 3 1\n"));
+    put("huge.mtx", &format!("{real}3 3 2\n3 1 1e308\n3 2 -1e308\n"));
+    let run = |file: &str| {
+        let recipe = format!(
+            "title: Systems\ncg: {{matrix: {{file: {file}}}, type: [f32, f64], method: [rows, {{he2007: 2}}]}}\n\
+             backend: [scalar, cpu]\nchart: {{x: type, y: flops, lines: [method, backend]}}\n\
+             measure: {{rounds: 1, samples: 1}}\n"
+        );
+        put("r.yaml", &recipe);
+        let _ = fs::remove_dir_all(root.path().join("out"));
+        let output = scatterlab(root.path(), &["run", "r.yaml", "--out", "out"]);
+        let results = fs::read_to_string(root.path().join("out/results.csv")).unwrap_or_default();
+        (output, results)
+    };
+    for file in ["circle.mtx", "path.mtx"] {
+        let (output, results) = run(file);
+        assert!(output.status.success(), "{file}: {}", text(&output.stderr));
+        assert_eq!(results.lines().filter(|line| line.contains(",certified,")).count(), 8, "{results}");
+    }
+    let (wide, _) = run("wide.mtx");
+    let error = text(&wide.stderr);
+    assert_eq!((wide.status.success(), error.lines().count()), (false, 1), "{error}");
+    let place = "r.yaml:2:15: cg.matrix: 2 rows and 3 columns; accepted: a square matrix";
+    assert!(error.contains(place), "{error}");
+    let (_, huge) = run("huge.mtx");
+    let why = "the magnitudes of row or column 3 of the matrix add up to more than f64 holds";
+    assert_eq!(huge.lines().filter(|line| line.contains(why)).count(), 8, "{huge}");
+}

@@ -1,7 +1,7 @@
 //! cg on a GPU (`kernels/cg/cg.cu`): one launch for all solutions, with as many blocks as are resident at once. The
 //! certificate multiplies A and the last z anew, a thread for each row.
 
-use super::certificate::{mistake, total};
+use super::certificate::{Required, total};
 use super::{Spec, Type, inverse, methods};
 use crate::case::Value;
 use crate::primitives::cuda::prelude::*;
@@ -11,12 +11,13 @@ pub const MODULE: &str = "cg";
 
 device_struct! {
     /// `System` in the kernels.
-    pub struct System: 168 {
+    pub struct System: 200 {
         pub starts: DevicePtr<u32>,
         pub columns: DevicePtr<u32>,
         pub values: DevicePtr<u32>,
         pub rows: DevicePtr<u32>,
         pub shares: DevicePtr<u32>,
+        pub products: DevicePtr<u32>,
         pub x: DevicePtr<u32>,
         pub next: DevicePtr<u32>,
         pub z: DevicePtr<u32>,
@@ -32,6 +33,9 @@ device_struct! {
         pub solutions: u64,
         pub width: u64,
         pub layers: u64,
+        pub entries: u64,
+        pub passes: u64,
+        pub diagonal: f64,
         pub shift: f64,
     }
 }
@@ -41,7 +45,7 @@ pub struct Cg {
     spec: Spec,
     method: GpuMethod<(System, u64)>,
     certify: Kernel,
-    longest: u64,
+    required: Required,
     /// The matrix in compressed rows. It has 16 bytes of values more, which only a deliberate mistake reads.
     starts: DeviceBuffer<u32>,
     columns: DeviceBuffer<u32>,
@@ -73,16 +77,17 @@ impl GpuJob for Cg {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Cg, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
-        let mut matrix = spec.matrix().make()?;
+        let mut matrix = spec.matrix(setup.stored)?;
         setup.cancel.check()?;
         let method = methods::cuda::method(gpu, &module, &spec, &matrix)?;
+        let required = Required::of(&spec, &matrix)?;
         // An array has at least a word.
         matrix.indices.push(0);
         let vector = |layers: u64| array(gpu, (layers * spec.n() * spec.element() / 4).max(1));
         Ok(Cg {
             method,
             certify: module.kernel(&certify(&spec))?,
-            longest: matrix.starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
+            required,
             starts: gpu.upload(&matrix.starts)?,
             columns: gpu.upload(&matrix.indices)?,
             values: gpu.upload(&value_words(&spec, &matrix.values))?,
@@ -122,12 +127,12 @@ impl GpuJob for Cg {
         let system = System { x: last, next, ..self.system() };
         launch_over(gpu, &self.certify, n, args![system, scale, words])?;
         let sums = total(words.to_host()?.as_chunks().0.iter().copied());
-        self.found = self.spec.found(&report);
-        Ok(Verdict::of(mistake(&self.spec, self.longest, &report, sums), n))
+        self.found = self.required.found(&self.spec, &report);
+        Ok(Verdict::of(self.required.mistake(&self.spec, &report, sums), n))
     }
 
     fn tolerance(&self) -> f64 {
-        super::certificate::tolerance(&self.spec)
+        self.required.tolerance
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
@@ -154,6 +159,7 @@ impl Cg {
             values: self.values.pointer(),
             rows: DevicePtr::null(),
             shares: DevicePtr::null(),
+            products: DevicePtr::null(),
             x,
             next,
             z,
@@ -169,6 +175,9 @@ impl Cg {
             solutions: self.spec.solutions(),
             width: self.spec.columns(),
             layers: self.spec.layers(),
+            entries: self.spec.entries(),
+            passes: self.spec.passes().unwrap_or(0),
+            diagonal: self.spec.diagonal(),
             shift: self.spec.shift(),
         }
     }

@@ -1,9 +1,11 @@
 //! The benchmark on one thread, as its definition has it.
 
-use super::certificate::{TOLERANCE_F32, near};
+use super::certificate::{Required, near};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
+use crate::case::Failure;
 use crate::inputs::sparse::Csr;
 use crate::primitives::oracle::{check_length, words64};
+use crate::primitives::real::for_type;
 
 /// The results of an execution.
 pub struct Solution<T> {
@@ -18,9 +20,18 @@ fn dot<T: Real>(x: &[T], y: &[T]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x.wide() * y.wide()).sum()
 }
 
-fn product<T: Real>(matrix: &Csr<T>, x: &[T]) -> Vec<T> {
-    let term = |at: usize| matrix.values[at] * x[matrix.indices[at] as usize];
-    (0..x.len()).map(|row| matrix.row(row).fold(T::default(), |sum, at| sum + term(at))).collect()
+/// The matrix, to which `diagonal` times the identity is added.
+struct Matrix<'a, T> {
+    entries: &'a Csr<f64>,
+    diagonal: T,
+}
+
+impl<T: Real> Matrix<'_, T> {
+    fn times(&self, x: &[T]) -> Vec<T> {
+        let term = |at: usize| T::of(self.entries.values[at]) * x[self.entries.indices[at] as usize];
+        let sum = |row: usize| self.entries.row(row).fold(T::default(), |sum, at| sum + term(at));
+        x.iter().enumerate().map(|(row, x)| sum(row) + self.diagonal * *x).collect()
+    }
 }
 
 /// y += a·x
@@ -29,12 +40,12 @@ fn add<T: Real>(y: &mut [T], a: f64, x: &[T]) {
 }
 
 /// z ≈ A⁻¹·x
-fn conjugate_gradients<T: Real>(matrix: &Csr<T>, x: &[T]) -> Vec<T> {
+fn conjugate_gradients<T: Real>(matrix: &Matrix<T>, x: &[T]) -> Vec<T> {
     let mut z = vec![T::default(); x.len()];
     let (mut r, mut p) = (x.to_vec(), x.to_vec());
     let mut rho = dot(&r, &r);
     for _ in 0..STEPS {
-        let q = product(matrix, &p);
+        let q = matrix.times(&p);
         let alpha = quotient(rho, dot(&p, &q));
         add(&mut z, alpha, &p);
         add(&mut r, -alpha, &q);
@@ -45,17 +56,14 @@ fn conjugate_gradients<T: Real>(matrix: &Csr<T>, x: &[T]) -> Vec<T> {
     z
 }
 
-/// The solutions of a case.
-///
-/// # Errors
-/// A matrix that does not fit into the memory.
-pub fn solve<T: Real>(spec: &Spec) -> Result<Solution<T>, String> {
-    let matrix = spec.matrix_of::<T>().map_err(|why| why.to_string())?;
+/// The solutions of a case with this matrix.
+pub fn solve<T: Real>(spec: &Spec, matrix: &Csr<f64>) -> Solution<T> {
+    let matrix = Matrix { entries: matrix, diagonal: T::of(spec.diagonal()) };
     let x = vec![T::of(1.0); spec.n() as usize];
     let mut all = Solution { zetas: Vec::new(), residuals: Vec::new(), norms: Vec::new(), x };
     for _ in 0..spec.solutions() {
         let z = conjugate_gradients(&matrix, &all.x);
-        let left = product(&matrix, &z);
+        let left = matrix.times(&z);
         let residual = all.x.iter().zip(&left).map(|(x, az)| (x.wide() - az.wide()).powi(2)).sum::<f64>();
         let norm = dot(&z, &z).sqrt();
         all.residuals.push(residual.sqrt());
@@ -63,33 +71,34 @@ pub fn solve<T: Real>(spec: &Spec) -> Result<Solution<T>, String> {
         all.norms.push(norm);
         all.x = z.iter().map(|z| T::of(z.wide() * inverse(norm))).collect();
     }
-    Ok(all)
+    all
 }
 
 /// Compares a whole output: ζ and ‖z‖ of each solution and the last x to the digits that any order of sums leaves;
 /// residuals, of which rounding leaves few digits, to the part of x that they are.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output_bytes())?;
-    match spec.ty {
-        Type::F64 => compare(&solve::<f64>(spec)?, output, 1e-9),
-        Type::F32 => compare(&solve::<f32>(spec)?, output, TOLERANCE_F32),
-    }
+    let in_file =
+        |_: &str| Err(Failure::NotApplicable("a matrix in a file is checked on its device".to_owned()));
+    let matrix = spec.matrix(in_file).map_err(|why| why.to_string())?;
+    let required = Required::of(spec, &matrix).map_err(|why| why.to_string())?;
+    for_type!(spec.ty, T => compare(&solve::<T>(spec, &matrix), output, &required))
 }
 
-fn compare<T: Real>(expected: &Solution<T>, output: &[u8], tolerance: f64) -> Result<(), String> {
+fn compare<T: Real>(expected: &Solution<T>, output: &[u8], required: &Required) -> Result<(), String> {
     let (reports, x) = output.split_at(24 * expected.zetas.len());
     let found: Vec<f64> = words64(reports).map(f64::from_bits).collect();
     let all = [("ζ", &expected.zetas), ("‖x − A·z‖", &expected.residuals), ("‖z‖", &expected.norms)];
     for ((name, wanted), found) in all.into_iter().zip(found.chunks(expected.zetas.len().max(1))) {
         for (k, (found, wanted)) in found.iter().zip(wanted).enumerate() {
             let of = if name.starts_with("‖x") { wanted.abs().max(1.0) } else { wanted.abs() };
-            if !near(*found, *wanted, tolerance * of) {
+            if !near(*found, *wanted, required.compared * of) {
                 return Err(format!("{name} of solution {k} is {found:e} instead of {wanted:e}"));
             }
         }
     }
     for (i, (found, wanted)) in x.chunks_exact(size_of::<T>()).map(T::of_bytes).zip(&expected.x).enumerate() {
-        if !near(found, wanted.wide(), 100.0 * tolerance) {
+        if !near(found, wanted.wide(), required.of_x) {
             return Err(format!("x[{i}] is {found:e} instead of {:e}", wanted.wide()));
         }
     }

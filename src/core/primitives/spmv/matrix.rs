@@ -1,11 +1,12 @@
-//! The matrix of a case, in host memory.
+//! The matrix that a case names, in host memory.
 
 use std::sync::Arc;
 
 use super::oracle::RowSum;
 use super::{Matrix, Spec, Type};
-use crate::case::Failure;
-use crate::inputs::sparse::{Csr, SparseError, small_integer};
+use crate::case::{Failure, Params, Refusal, params};
+use crate::inputs::sparse::{Csr, Generator, Positions, Shape, SparseError, small_integer};
+use crate::primitives::IndexLookup;
 
 impl From<SparseError> for Failure {
     fn from(error: SparseError) -> Failure {
@@ -13,25 +14,114 @@ impl From<SparseError> for Failure {
     }
 }
 
-/// The matrix: generated, or from the words that `stored` finds by their hash.
+/// The matrix that a case names, as its plan knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub matrix: Matrix,
+    pub seed: u64,
+    pub shape: Shape,
+    /// The hash of a matrix in a file.
+    pub hash: Option<String>,
+}
+
+impl Matrix {
+    /// The generator of the matrix, unless it is in a file.
+    pub fn generator(&self) -> Option<Generator> {
+        Some(match *self {
+            Matrix::Laplace5 { side } => Generator::Laplace5 { side },
+            Matrix::Laplace7 { side } => Generator::Laplace7 { side },
+            Matrix::Random { rows, entries } => Generator::Random { rows, entries },
+            Matrix::Banded { rows, half } => Generator::Banded { rows, half },
+            Matrix::Rmat { scale, entries } => Generator::Rmat { scale, entries },
+            Matrix::EmptyRows { rows, entries } => Generator::EmptyRows { rows, entries },
+            Matrix::DenseRow { rows, entries } => Generator::DenseRow { rows, entries },
+            Matrix::File { .. } => return None,
+        })
+    }
+}
+
+impl Source {
+    /// Reads what the plan knows: the size, which for a file it has added to the parameters, and the hash.
+    ///
+    /// # Errors
+    /// A matrix too large, and a file at which the plan has not looked.
+    pub fn read(matrix: Matrix, params: &Params, seed: u64) -> Result<Source, Refusal> {
+        let number = |word: &str| params::int(params, &format!("matrix.file.{word}"));
+        let (shape, hash) = match matrix.generator() {
+            Some(generator) => (generator.shape(), None),
+            None => {
+                let (rows, columns, entries) = (number("rows")?, number("columns")?, number("entries")?);
+                let key = "matrix.file.hash".to_owned();
+                let hash = params.text(&key).map(str::to_owned).ok_or(Refusal::Missing { key })?;
+                (Shape { rows, columns, entries }.checked(), Some(hash))
+            }
+        };
+        let shape = shape.map_err(|error| Refusal::invalid("matrix", error.to_string()))?;
+        Ok(Source { matrix, seed, shape, hash })
+    }
+
+    /// The matrix of a generator: Laplacians have the stencil's values, the others small integers. `None` if it is in a file.
+    pub fn generated(&self) -> Option<Result<Csr<f64>, SparseError>> {
+        let diagonal = match self.matrix {
+            Matrix::Laplace5 { .. } => Some(4.0),
+            Matrix::Laplace7 { .. } => Some(6.0),
+            _ => None,
+        };
+        let value = |row: u64, column: u32, at: u64| match diagonal {
+            Some(diagonal) if row == u64::from(column) => diagonal,
+            Some(_) => -1.0,
+            None => f64::from(small_integer(self.seed.wrapping_add(1), at)),
+        };
+        Some(self.matrix.generator()?.make(self.seed).and_then(|made| made.with_values(value)))
+    }
+
+    /// The matrix: generated, or from the words that `stored` finds by their hash.
+    ///
+    /// # Errors
+    /// Those of `stored`, and a matrix that is not the plan's.
+    pub fn make(
+        &self,
+        stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
+    ) -> Result<Csr<f64>, Failure> {
+        match (self.generated(), &self.hash) {
+            (Some(made), _) => Ok(made?),
+            (None, Some(hash)) => {
+                let made = Csr::from_words(&stored(hash)?)?;
+                match made.shape() == self.shape {
+                    true => Ok(made),
+                    false => Err(Failure::Failed("the size of the matrix differs from the plan".to_owned())),
+                }
+            }
+            (None, None) => Err(Failure::Failed("the plan has no hash of the matrix".to_owned())),
+        }
+    }
+
+    /// Where the matrix has entries.
+    ///
+    /// # Errors
+    /// A matrix that would take too long to look at, or that `stored` does not find.
+    pub fn positions(&self, stored: IndexLookup) -> Result<Positions, String> {
+        let all = match self.matrix.generator() {
+            Some(generator) => generator.positions(self.seed),
+            None => {
+                let found = |hash: &str| stored(hash).map(Arc::new).map_err(Failure::NotApplicable);
+                Positions::of(&self.make(found).map_err(|failure| failure.to_string())?)
+            }
+        };
+        all.map_err(|error| error.to_string())
+    }
+}
+
+/// The matrix of a product.
 ///
 /// # Errors
-/// Those of `stored`, and a matrix that is not the plan's.
+/// Those of [`Source::make`], and a matrix in a file whose products are infinite.
 pub fn matrix(
     spec: &Spec,
     stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
 ) -> Result<Csr<f64>, Failure> {
-    match (generated(spec), &spec.hash) {
-        (Some(made), _) => Ok(made?),
-        (None, Some(hash)) => {
-            let made = Csr::from_words(&stored(hash)?)?;
-            match made.shape() == spec.shape {
-                true => held(made, spec),
-                false => Err(Failure::Failed("the size of the matrix differs from the plan".to_owned())),
-            }
-        }
-        (None, None) => Err(Failure::Failed("the plan has no hash of the matrix".to_owned())),
-    }
+    let made = spec.source().make(stored)?;
+    if spec.hash.is_some() { held(made, spec) } else { Ok(made) }
 }
 
 /// The matrix, unless a value of it, or the products of a row, are infinite as the case's type. What such a row comes to depends on
@@ -58,21 +148,6 @@ fn held(matrix: Csr<f64>, spec: &Spec) -> Result<Csr<f64>, Failure> {
         ))),
         None => Ok(matrix),
     }
-}
-
-/// The matrix of a generator: Laplacians have the stencil's values, the others small integers. `None` if it is in a file.
-pub fn generated(spec: &Spec) -> Option<Result<Csr<f64>, SparseError>> {
-    let diagonal = match spec.matrix {
-        Matrix::Laplace5 { .. } => Some(4.0),
-        Matrix::Laplace7 { .. } => Some(6.0),
-        _ => None,
-    };
-    let value = |row: u64, column: u32, at: u64| match diagonal {
-        Some(diagonal) if row == u64::from(column) => diagonal,
-        Some(_) => -1.0,
-        None => f64::from(small_integer(spec.seed.wrapping_add(1), at)),
-    };
-    Some(spec.generator()?.make(spec.seed).and_then(|made| made.with_values(value)))
 }
 
 #[cfg(test)]

@@ -24,14 +24,14 @@ pub mod slices;
 pub mod tiles;
 mod work;
 
-pub use methods::Method;
-
-use std::sync::Arc;
+pub use matrix::Source;
+pub use methods::{Method, passes};
+pub use work::in_runs;
 
 use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::work::Pass;
-use crate::case::{BlockCost, Failure, Params, Refusal, Value, Work, params};
+use crate::case::{BlockCost, Params, Refusal, Value, Work};
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Positions, Shape, small_integer};
 
 words! {
@@ -137,15 +137,8 @@ impl Spec {
     /// A value that its row does not accept, a matrix too large, and a method that the backend does not have.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;
-        spec.shape = match spec.generator() {
-            Some(generator) => generator.shape(),
-            None => in_file(params)?.checked(),
-        }
-        .map_err(|error| Refusal::invalid("matrix", error.to_string()))?;
-        if spec.generator().is_none() {
-            let hash = params.text("matrix.file.hash").map(str::to_owned);
-            spec.hash = Some(hash.ok_or_else(|| Refusal::Missing { key: "matrix.file.hash".to_owned() })?);
-        }
+        let source = Source::read(spec.matrix, params, seed)?;
+        (spec.shape, spec.hash) = (source.shape, source.hash);
         if matches!(spec.asked, Method::Row { per: Some(_) }) && spec.backend.is_cpu() {
             return Err(Refusal::NotApplicable("on processors, a thread sums each row".to_owned()));
         }
@@ -167,25 +160,17 @@ impl Spec {
     /// The passes over x: its columns in each.
     pub fn chunks(&self) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
         let passes = if let Method::He2007 { passes: Some(passes) } = self.method { passes } else { 1 };
-        let columns = u128::from(self.shape.columns);
-        (0..passes).map(move |pass| {
-            let place = |pass: u64| (columns * u128::from(pass) / u128::from(passes)) as u64;
-            place(pass)..place(pass + 1)
-        })
+        chunks(self.shape.columns, passes)
+    }
+
+    /// The matrix as the plan knows it.
+    pub fn source(&self) -> Source {
+        Source { matrix: self.matrix, seed: self.seed, shape: self.shape, hash: self.hash.clone() }
     }
 
     /// The generator of the matrix, unless it is in a file.
     pub fn generator(&self) -> Option<Generator> {
-        Some(match self.matrix {
-            Matrix::Laplace5 { side } => Generator::Laplace5 { side },
-            Matrix::Laplace7 { side } => Generator::Laplace7 { side },
-            Matrix::Random { rows, entries } => Generator::Random { rows, entries },
-            Matrix::Banded { rows, half } => Generator::Banded { rows, half },
-            Matrix::Rmat { scale, entries } => Generator::Rmat { scale, entries },
-            Matrix::EmptyRows { rows, entries } => Generator::EmptyRows { rows, entries },
-            Matrix::DenseRow { rows, entries } => Generator::DenseRow { rows, entries },
-            Matrix::File { .. } => return None,
-        })
+        self.matrix.generator()
     }
 
     /// Bytes of a value and of an element of a vector.
@@ -209,10 +194,10 @@ impl Spec {
     }
 }
 
-/// The size of a matrix in a file, which the plan has added to the parameters.
-fn in_file(params: &Params) -> Result<Shape, Refusal> {
-    let number = |word: &str| params::int(params, &format!("matrix.file.{word}"));
-    Ok(Shape { rows: number("rows")?, columns: number("columns")?, entries: number("entries")? })
+/// The parts of a vector that passes over it take, one in each, all of about the same length.
+pub fn chunks(columns: u64, passes: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
+    let place = move |pass: u64| (u128::from(columns) * u128::from(pass) / u128::from(passes)) as u64;
+    (0..passes).map(move |pass| place(pass)..place(pass + 1))
 }
 
 impl Definition for Spec {
@@ -270,14 +255,7 @@ impl Problem for Spec {
     }
 
     fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {
-        let all = match self.generator() {
-            Some(generator) => generator.positions(self.seed),
-            None => {
-                let found = |hash: &str| stored(hash).map(Arc::new).map_err(Failure::NotApplicable);
-                Positions::of(&matrix::matrix(self, found).map_err(|failure| failure.to_string())?)
-            }
-        };
-        all.map(Some).map_err(|error| error.to_string())
+        self.source().positions(stored).map(Some)
     }
 }
 

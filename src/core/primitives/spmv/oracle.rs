@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::matrix::generated;
 use super::{Spec, Type};
 use crate::inputs::sparse::Csr;
 use crate::primitives::oracle::check_length;
@@ -11,7 +10,7 @@ use crate::primitives::oracle::check_length;
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let element = spec.element() as usize;
     check_length(output, spec.shape.rows * spec.element())?;
-    let matrix = generated(spec).ok_or("a matrix in a file is checked on its device")?;
+    let matrix = spec.source().generated().ok_or("a matrix in a file is checked on its device")?;
     let matrix = matrix.map_err(|error| error.to_string())?;
     for (row, found) in output.chunks_exact(element).enumerate() {
         RowSum::of(spec, &matrix, row).judge(spec, row, number(found))?;

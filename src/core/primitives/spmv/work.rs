@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Matrix, Spec};
 use crate::case::work::{Access, Order, Pass};
+use crate::inputs::sparse::Shape;
 
 /// Threads of most blocks, and their warps; warps of a block with a part of x, or a sorted tile, in shared memory.
 pub const BLOCK: u64 = 256;
@@ -44,16 +45,21 @@ pub fn results(spec: &Spec) -> impl Iterator<Item = Access> {
     z.into_iter().chain([Access::writes("y", element, rows)])
 }
 
-/// The products of entries whose columns are in one chunk of x: all columns are read, and of the values a part. The columns
-/// of a row ascend, so that a chunk's entries are neighbours in it: of m random ones m/p in each of p passes, or
-/// m/p / (1 − (1 − 1/p)^m) if rows without any do not count. Those of stencils and bands are one stretch.
+/// The order of entries whose columns are in one of so many chunks. The columns of a row ascend, so that a chunk's entries are
+/// neighbours in it: of m random ones m/p in each of p passes, or m/p / (1 − (1 − 1/p)^m) if rows without any do not count.
+pub fn in_runs(shape: Shape, passes: u64) -> Order {
+    let (mean, part) = (shape.entries as f64 / shape.rows.max(1) as f64, 1.0 / passes as f64);
+    // A matrix without entries must have one, too: 0/0 is no number, which a plan cannot keep.
+    let run = (mean * part / (1.0 - (1.0 - part).powf(mean))).max(1.0);
+    if passes > 1 { Order::Strided { stride: passes, run } } else { Order::Sequential }
+}
+
+/// The products of entries whose columns are in one chunk of x: all columns are read, and of the values a part. Those
+/// of stencils and bands are one stretch.
 pub fn products(spec: &Spec, passes: u64) -> Pass {
     let (element, entries) = (spec.element(), spec.shape.entries.div_ceil(passes));
     let whole = gather(spec, Lanes::Entries);
-    let (mean, part) = (spec.shape.entries as f64 / spec.shape.rows.max(1) as f64, 1.0 / passes as f64);
-    // A matrix without entries must have one, too: 0/0 is no number, which a plan cannot keep.
-    let run = (mean * part / (1.0 - (1.0 - part).powf(mean))).max(1.0);
-    let order = Order::Strided { stride: passes, run };
+    let order = in_runs(spec.shape, passes);
     let scattered = passes > 1 && whole.order != Order::Sequential;
     let taken = |access: Access| match scattered {
         true => access.within(spec.shape.entries * element).ordered(order.clone()),

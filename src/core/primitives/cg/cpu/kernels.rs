@@ -7,12 +7,13 @@ use std::ptr::read_volatile;
 use crate::device::cpu::{Isa, of_isa};
 use crate::primitives::cg::Real;
 
-/// The matrix, in compressed rows.
+/// The matrix, in compressed rows, to which `diagonal` times the identity is added.
 #[derive(Clone, Copy)]
 pub struct Rows<T> {
     pub starts: *const u32,
     pub columns: *const u32,
     pub values: *const T,
+    pub diagonal: T,
 }
 
 /// Loops over rows.
@@ -130,7 +131,45 @@ unsafe fn product<T: Lanes, const ALONE: bool>(
                 let term = load::<_, ALONE>(values.add(k)) * load::<_, ALONE>(x.add(column));
                 lanes[k % count] = lanes[k % count] + term;
             }
-            *y.add(row) = lanes.iter().fold(T::default(), |sum, lane| sum + *lane);
+            let sum = lanes.iter().fold(T::default(), |sum, lane| sum + *lane);
+            *y.add(row) = sum + a.diagonal * load::<_, ALONE>(x.add(row));
+        }
+    }
+}
+
+/// Stores the products of some entries whose columns are in a range, one by one with every instruction set.
+///
+/// # Safety
+/// As for [`Kernels`]; nobody else uses these products.
+pub unsafe fn gather<T: Real>(
+    a: Rows<T>,
+    x: *const T,
+    entries: Range<usize>,
+    columns: Range<usize>,
+    products: *mut T,
+) {
+    for at in entries {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let column = read_volatile(a.columns.add(at)) as usize;
+            if columns.contains(&column) {
+                *products.add(at) = *a.values.add(at) * *x.add(column);
+            }
+        }
+    }
+}
+
+/// y = A·x, of whose entries the values are products already, one by one with every instruction set.
+///
+/// # Safety
+/// As for [`Kernels`].
+pub unsafe fn sums<T: Real>(a: Rows<T>, x: *const T, y: *mut T, rows: Range<usize>) {
+    for row in rows {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let entries = *a.starts.add(row) as usize..*a.starts.add(row + 1) as usize;
+            let sum = entries.fold(T::default(), |sum, at| sum + read_volatile(a.values.add(at)));
+            *y.add(row) = sum + a.diagonal * *x.add(row);
         }
     }
 }

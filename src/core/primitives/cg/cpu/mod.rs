@@ -6,7 +6,7 @@ mod kernels;
 
 use std::ops::Range;
 
-use super::certificate::{Sums, mistake, total};
+use super::certificate::{Required, Sums, total};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::{Fault, Value};
 use crate::device::Held;
@@ -14,6 +14,7 @@ use crate::device::cpu::memory;
 use crate::inputs::sparse::Csr;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::real::for_type;
+use crate::primitives::spmv::chunks;
 use kernels::{Kernels, Lanes, Rows};
 
 /// Dot products whose chunks are kept apart, because one is read while the next is written.
@@ -32,7 +33,9 @@ pub struct Cg {
     _held: Held,
     columns: Buffer,
     values: Buffer,
-    longest: u64,
+    /// The product of each entry, if products are apart from sums.
+    products: Option<Buffer>,
+    required: Required,
     shares: Shares,
     /// x of this solution and of the next one, in turn.
     x: [Buffer; 2],
@@ -53,7 +56,8 @@ impl PoolJob for Cg {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Cg, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(2 * super::work(&spec).footprint)?;
+        // The matrix is made elsewhere, in f64, before it is copied.
+        memory::require(2 * super::work(&spec).footprint + 8 * spec.entries())?;
         let job = for_type!(spec.ty, T => Cg::new::<T>(spec, isa, context));
         Ok((job?, isa))
     }
@@ -74,32 +78,35 @@ impl PoolJob for Cg {
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let sums = for_type!(self.spec.ty, T => self.sums::<T>(pool, cancel));
-        Ok(Verdict::of(mistake(&self.spec, self.longest, &self.report(), sums?), self.spec.n()))
+        Ok(Verdict::of(self.required.mistake(&self.spec, &self.report(), sums?), self.spec.n()))
     }
 
     fn tolerance(&self) -> f64 {
-        super::certificate::tolerance(&self.spec)
+        self.required.tolerance
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        self.spec.found(&self.report())
+        self.required.found(&self.spec, &self.report())
     }
 }
 
 impl Cg {
     fn new<T: Lanes>(spec: Spec, isa: Isa, context: &Context) -> Result<Cg, Failure> {
-        let Csr { starts, indices, values, .. } = spec.matrix_of::<T>()?;
+        let matrix = spec.matrix(context.stored)?;
+        context.cancel.check()?;
+        let required = Required::of(&spec, &matrix)?;
+        let Csr { starts, indices, values, .. } = matrix;
         let (entries, n, pool) = (indices.len(), spec.n() as usize, &context.pool);
         let vector = || Buffer::new(n * size_of::<T>());
         let mut job = Cg {
-            spec,
             isa,
-            longest: starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
+            required,
             shares: Shares::new(&starts, pool.threads(), context.fault),
             _held: Held::new(4 * starts.len() as u64),
             starts,
             columns: Buffer::new(4 * entries)?,
             values: Buffer::new(size_of::<T>() * (entries + 1))?,
+            products: spec.passes().map(|_| Buffer::new(size_of::<T>() * entries)).transpose()?,
             x: [vector()?, vector()?],
             z: vector()?,
             r: vector()?,
@@ -108,15 +115,19 @@ impl Cg {
             chunks: Buffer::new(8 * DOTS * n.div_ceil(CHUNK))?,
             report: Buffer::new(24 * spec.solutions() as usize)?,
             shift: usize::from(context.fault == Some(Fault::OffByOne)),
+            spec,
         };
         pool.fill(&mut job.columns, entries, context.cancel, |k| indices[k])?;
         let beyond = T::of(2.0);
         pool.fill(&mut job.values, entries + 1, context.cancel, |k| {
-            values.get(k).copied().unwrap_or(beyond)
+            values.get(k).map_or(beyond, |value| T::of(*value))
         })?;
         // Touched first by the thread that will use it, and not by the one that reads them first.
         for vector in [&mut job.r, &mut job.p, &mut job.q] {
             pool.fill(vector, n, context.cancel, |_| T::default())?;
+        }
+        if let Some(products) = &mut job.products {
+            pool.fill(products, entries, context.cancel, |_| T::default())?;
         }
         Ok(job)
     }
@@ -141,7 +152,8 @@ impl Cg {
         let scale = inverse(report.last().copied().unwrap_or(f64::NAN));
         let shares = pool.fold(n, cancel, [0.0; 5], |mut sums, row| {
             let (xi, zi) = (read(x, row), read(&self.z, row));
-            let (mut left, mut size) = (xi, xi.abs());
+            let own = self.spec.diagonal() * zi;
+            let (mut left, mut size) = (xi - own, xi.abs() + own.abs());
             for k in self.starts[row] as usize..self.starts[row + 1] as usize {
                 // SAFETY: the workers are done, and the arrays have these entries.
                 let column = unsafe { self.columns.ptr::<u32>().add(k).read() } as usize;
@@ -198,17 +210,46 @@ impl<T: Lanes> Part<'_, T> {
         lanes.into_iter().sum()
     }
 
-    fn solve(&self, solution: usize) {
-        let (job, kernels) = (self.job, &self.kernels);
+    /// q = A·vector in the worker's rows, of which each chunk is handled as soon as it is there. Products of all rows come first
+    /// if they are apart from sums.
+    fn product(&self, vector: *const T, also: impl Fn(usize, Range<usize>)) {
+        let job = self.job;
         let a = Rows {
             starts: job.starts.as_ptr(),
             columns: job.columns.ptr::<u32>().cast_const(),
             values: job.values.ptr::<T>().wrapping_add(job.shift).cast_const(),
+            diagonal: T::of(job.spec.diagonal()),
         };
+        let products = job.products.as_ref().map(|products| products.ptr::<T>());
+        if let (Some(products), Some(passes)) = (products, job.spec.passes()) {
+            for columns in chunks(job.spec.n(), passes) {
+                let columns = columns.start as usize..columns.end as usize;
+                for rows in job.shares.of(self.worker.index) {
+                    let entries = job.starts[rows.start] as usize..job.starts[rows.end] as usize;
+                    // SAFETY: only this worker has these rows, and with them their products.
+                    unsafe { kernels::gather(a, vector, entries, columns.clone(), products) };
+                }
+            }
+        }
+        let q = job.q.ptr::<T>();
+        self.phase(|chunk, rows| {
+            // SAFETY: workers write their own rows alone, and read others' only of vectors that no one writes before they
+            // have met again.
+            unsafe {
+                match products {
+                    Some(products) => kernels::sums(Rows { values: products, ..a }, vector, q, rows.clone()),
+                    None => (self.kernels.product)(a, vector, q, rows.clone()),
+                }
+            }
+            also(chunk, rows);
+        });
+    }
+
+    fn solve(&self, solution: usize) {
+        let (job, kernels) = (self.job, &self.kernels);
         let [x, next] = [solution % 2, 1 - solution % 2].map(|k| job.x[k].ptr::<T>());
         let [z, r, p, q] = [&job.z, &job.r, &job.p, &job.q].map(|vector| vector.ptr::<T>());
-        // SAFETY: workers write their own rows alone, and read others' only of vectors that no one writes before they have
-        // met again.
+        // SAFETY: as in `product`.
         self.phase(|chunk, rows| unsafe {
             for row in rows.clone() {
                 if solution == 0 {
@@ -221,10 +262,7 @@ impl<T: Lanes> Part<'_, T> {
         let mut rho = self.total(RR);
         for _ in 0..STEPS {
             // SAFETY: as above.
-            self.phase(|chunk, rows| unsafe {
-                (kernels.product)(a, p, q, rows.clone());
-                self.keep(PQ, chunk, (kernels.dot)(p, q, rows));
-            });
+            self.product(p, |chunk, rows| unsafe { self.keep(PQ, chunk, (kernels.dot)(p, q, rows)) });
             let alpha = quotient(rho, self.total(PQ));
             // SAFETY: as above.
             self.phase(|chunk, rows| unsafe {
@@ -238,8 +276,7 @@ impl<T: Lanes> Part<'_, T> {
             self.phase(|_, rows| unsafe { (kernels.combine)(1.0, r, beta, p, rows) });
         }
         // SAFETY: as above.
-        self.phase(|chunk, rows| unsafe {
-            (kernels.product)(a, z, q, rows.clone());
+        self.product(z, |chunk, rows| unsafe {
             (kernels.combine)(1.0, x, -1.0, q, rows.clone());
             self.keep(RESIDUAL, chunk, (kernels.dot)(q, q, rows.clone()));
             self.keep(XZ, chunk, (kernels.dot)(x, z, rows.clone()));
@@ -291,10 +328,14 @@ impl Shares {
         Shares(shares)
     }
 
+    /// The rows of a worker.
+    pub fn of(&self, worker: usize) -> impl Iterator<Item = &Range<usize>> {
+        self.0[worker].iter().filter(|range| !range.is_empty())
+    }
+
     /// The chunks of a worker, with their rows.
     pub fn chunks(&self, worker: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let ranges = self.0[worker].iter().filter(|range| !range.is_empty());
-        ranges.flat_map(|range| {
+        self.of(worker).flat_map(|range| {
             let rows = |chunk: usize| (chunk * CHUNK).max(range.start)..((chunk + 1) * CHUNK).min(range.end);
             (range.start / CHUNK..range.end.div_ceil(CHUNK)).map(move |chunk| (chunk, rows(chunk)))
         })

@@ -9,7 +9,7 @@ mod slices;
 mod sorted;
 
 use super::slices as layout;
-use super::{Matrix, Per, Spec};
+use super::{Matrix, Per, Source, Spec};
 use crate::case::table::{choice, count};
 use crate::primitives::Costs;
 
@@ -90,20 +90,48 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
     }
 }
 
+/// The passes over a vector of so many bytes, if `passes` is unset.
+pub fn passes(bytes: u64, on_gpu: bool) -> u64 {
+    bytes.div_ceil(if on_gpu { GPU_CHUNK } else { CPU_CHUNK }).clamp(1, MOST_PASSES)
+}
+
+impl Matrix {
+    /// True of a matrix whose columns are near the diagonal.
+    fn is_near(&self) -> bool {
+        matches!(self, Matrix::Laplace5 { .. } | Matrix::Laplace7 { .. } | Matrix::Banded { .. })
+    }
+
+    /// True of rows of about the same length.
+    fn is_even(&self) -> bool {
+        !matches!(self, Matrix::Rmat { .. } | Matrix::DenseRow { .. } | Matrix::File { .. })
+    }
+}
+
+impl Source {
+    /// True of a vector that exceeds the first-level cache of a multiprocessor and of columns that are anywhere in it.
+    fn is_far(&self, element: u64) -> bool {
+        !self.matrix.is_near() && self.shape.columns * element > FIRST_LEVEL
+    }
+
+    /// True if blocks of columns pay on GPUs: rows of about the same length have enough entries in each.
+    pub fn has_blocks(&self, element: u64) -> bool {
+        let (mean, layers) =
+            (self.shape.entries / self.shape.rows.max(1), layout::blocks(self.shape.columns, element));
+        self.matrix.is_even() && self.is_far(element) && mean >= LAYER_ENTRIES * layers
+    }
+}
+
 /// The method that `best` stands for on GPUs.
 fn best_of_gpus(spec: &Spec) -> Method {
-    let mean = spec.shape.entries / spec.shape.rows.max(1);
-    let near =
-        matches!(spec.matrix, Matrix::Laplace5 { .. } | Matrix::Laplace7 { .. } | Matrix::Banded { .. });
-    let even = !matches!(spec.matrix, Matrix::Rmat { .. } | Matrix::DenseRow { .. } | Matrix::File { .. });
-    let far = !near && spec.shape.columns * spec.element() > FIRST_LEVEL;
-    let layers = layout::blocks(spec.shape.columns, spec.element());
+    let (source, mean) = (spec.source(), spec.shape.entries / spec.shape.rows.max(1));
+    let (near, even) = (spec.matrix.is_near(), spec.matrix.is_even());
+    let far = source.is_far(spec.element());
     let few = spec.shape.rows + spec.shape.entries <= SMALL;
     let per = if mean <= SHORT_ROWS { Per::Thread } else { Per::Warp };
     match () {
         () if few && matches!(spec.matrix, Matrix::File { .. }) => Method::Row { per: Some(per) },
         () if near && mean <= SHORT_ROWS => Method::Row { per: Some(Per::Thread) },
-        () if even && far && mean >= LAYER_ENTRIES * layers => Method::Blocks { columns: None },
+        () if source.has_blocks(spec.element()) => Method::Blocks { columns: None },
         () if even && far => Method::Slices,
         () if matches!(spec.matrix, Matrix::Rmat { .. }) && far => Method::Sorted,
         () if even && mean >= LONG_ROWS => Method::Row { per: Some(Per::Warp) },
@@ -143,11 +171,9 @@ pub fn chosen(spec: &Spec) -> Method {
         Method::Row { per: None } if spec.backend.is_cuda() => {
             Method::Row { per: Some(if mean <= SHORT_ROWS { Per::Thread } else { Per::Warp }) }
         }
-        Method::He2007 { passes: None } => {
-            let chunk = if spec.backend.is_cuda() { GPU_CHUNK } else { CPU_CHUNK };
-            let passes = (spec.shape.columns * spec.element()).div_ceil(chunk);
-            Method::He2007 { passes: Some(passes.clamp(1, MOST_PASSES)) }
-        }
+        Method::He2007 { passes: None } => Method::He2007 {
+            passes: Some(passes(spec.shape.columns * spec.element(), spec.backend.is_cuda())),
+        },
         asked => asked,
     }
 }
