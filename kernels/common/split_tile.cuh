@@ -96,7 +96,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         const K* keys = (const K*)s.keys + at;
         if ((tile + 1u) * (u64)T <= s.n) {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) key[i] = __ldg(keys + i * 32);
+            for (int i = 0; i < ITEMS; ++i) key[i] = keys[i * 32];
         } else {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : B::behind(s);
@@ -191,7 +191,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         V value[ITEMS];
         if ((tile + 1u) * (u64)T <= s.n) {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) value[i] = __ldg(values + i * 32);
+            for (int i = 0; i < ITEMS; ++i) value[i] = values[i * 32];
         } else {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) value[i] = at + i * 32 < s.n ? values[i * 32] : V(0);

@@ -109,6 +109,7 @@ LAB u32 place_behind(const Bits& b, u32 tile) { return (b.before != 0 ? b.tiles 
 extern "C" __global__ void __launch_bounds__(1024) compaction_sums(const Bits b) {
     __shared__ u32 headed;
     const u32 warp = threadIdx.x / 32u, lane = threadIdx.x & 31u, tile = blockIdx.x * 32u + warp;
+    after_earlier_launches();
     if (threadIdx.x == 0) headed = 0;
     __syncthreads();
     Words words;
@@ -163,6 +164,7 @@ struct Place {
 // Calls `put` for each element of a tile, WORDS rows at a time. `get` comes first for all WORDS rows, so that their
 // loads are in flight together.
 template <bool BEFORE, bool BEHIND, typename Get, typename Put> LAB void place(const Bits& b, Get get, Put put) {
+    after_earlier_launches();
     const u32 tile = blockIdx.x * (PLACING / 32u) + threadIdx.x / 32u, lane = threadIdx.x & 31u;
     if ((u64)tile * TILE >= b.n) return;
     Words words;

@@ -9,6 +9,7 @@
 //
 // histogram_ballot counts as in the paper, by ballots (common/warp.cuh).
 #include "../common/fill.cuh"
+#include "../common/overlap.cuh"
 #include "../common/warp.cuh"
 
 #define BLOCK 256u
@@ -189,6 +190,7 @@ LAB void count_ballots(const float* __restrict__ x, u64 n, const float* __restri
     const u32 M = Ballot<BITS>::NUMBERS, R = Ballot<BITS>::WORDS;
     __shared__ float bounds[M];
     __shared__ u32 all[WARPS][M];
+    after_earlier_launches();
     for (u32 j = threadIdx.x; RANGE && j < M; j += BLOCK) {
         bounds[j] = j + 1 < s.bins ? given[j] : __int_as_float(0x7F800000);
     }
@@ -246,8 +248,9 @@ BALLOTS(8)
 
 // counts[b] = sum of bin b's stored counts over all subproblems; one block per bin.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    histogram_reduce(const u32* __restrict__ stored, u64 all, u64* __restrict__ counts) {
+    histogram_reduce(const u32* stored, u64 all, u64* counts) {
     __shared__ u64 total;
+    after_earlier_launches();
     if (threadIdx.x == 0) total = 0;
     __syncthreads();
     u64 sum = 0;

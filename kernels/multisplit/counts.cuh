@@ -41,6 +41,7 @@ template <int BITS, typename B> LAB void count(const Fused& s) {
     const u32 M = Copies<BITS>::M, COPIES = Copies<BITS>::COPIES;
     __shared__ u32 counters[GROUP][M * COPIES];
     for (u32 w = threadIdx.x; w < GROUP * M * COPIES; w += COUNT_THREADS) (&counters[0][0])[w] = 0;
+    after_earlier_launches();
     __syncthreads();
     const u32 part = threadIdx.x / 32u, half = s.tile / 2u;
     const u64 first = ((u64)blockIdx.x * GROUP * 2u + part) * half;
@@ -88,6 +89,7 @@ LAB u32 sum_block(u32 mine, u32* warps, u32& sum) {
 // first tiles, which the pass's blocks take by block number.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS) fused_scan(Fused s) {
     __shared__ u32 warps[SCAN_THREADS / 32u];
+    after_earlier_launches();
     const u32* counts = s.groups + (u64)blockIdx.x * s.all;
     u32 carry = 0;
     for (u32 at = 0; at < s.all; at += SCAN_THREADS * SCAN_ITEMS) {

@@ -8,6 +8,7 @@
 // While bulk copies write a tile's runs, the block loads the next tile and ranks its keys.
 #pragma once
 
+#include "../common/overlap.cuh"
 #include "../common/split_tile.cuh"
 #include "inputs.cuh"
 
@@ -70,6 +71,7 @@ struct Pass : SplitTile<u32, BITS, VALUE, B, BULK, Shape<BITS, VALUE>> {
     }
 
     LAB_MEMBER static void run(const Fused& s) {
+        after_earlier_launches();
         Room& r = *(Room*)dense;
         const B bucket(s.f);
         const u32 b = threadIdx.x, start = bucket_start(s, r), last = Base::bucket_behind(s, bucket);

@@ -47,6 +47,7 @@ LAB u32 nibble(u32 bytes) { return bytes * 0x01020408u >> 24 & 15u; }
 
 // bits: word w from bytes [32 w, 32 w + 32), by thread w; the last word may have fewer bytes.
 extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned char* __restrict__ bytes, u64 n) {
+    after_earlier_launches();
     const u64 word = thread_index();
     if (word * 32u >= n) return;
     u32 mine = 0;
@@ -64,6 +65,7 @@ extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned
 // One warp per chunk of 128 striped flags (see flag_at); chunks are stored whole. `words` is the number of words of
 // bits.
 extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* __restrict__ stripes, u64 words) {
+    after_earlier_launches();
     const u64 chunk = thread_index() / 32u;
     const u32 lane = threadIdx.x & 31u;
     if (chunk * 4u >= words) return;
@@ -78,10 +80,11 @@ extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* _
 }
 
 // Sets bit pointers[j] for each of `count` segments; all bits must be 0 before.
-extern "C" __global__ void heads_of_pointers(u32* bits, const u32* __restrict__ pointers, u64 count, u64 n) {
+extern "C" __global__ void heads_of_pointers(u32* bits, const u32* pointers, u64 count, u64 n) {
+    after_earlier_launches();
     const u64 j = thread_index();
     if (j >= count) return;
-    const u32 i = __ldg(pointers + j);
+    const u32 i = pointers[j];
     if (i < n) atomicOr(&bits[i / 32u], 1u << (i % 32u));
 }
 

@@ -12,6 +12,7 @@
 // writes the output. If all digits are shared, the lowest copies the keys.
 #pragma once
 
+#include "../common/overlap.cuh"
 #include "../common/split_tile.cuh"
 
 #define DIGIT_BITS 8u
@@ -74,6 +75,7 @@ template <typename K, u32 COPIES, bool WHOLE> LAB void count_digits(const Oneswe
     const u32 used = s.digits * DIGITS, VECTOR = 16u / sizeof(K), CHUNK = 32u * HISTOGRAM_BATCH * VECTOR;
     const u64 first = (u64)blockIdx.x * HISTOGRAM_THREADS + threadIdx.x, step = (u64)gridDim.x * HISTOGRAM_THREADS;
     for (u32 i = threadIdx.x; i < used * COPIES; i += HISTOGRAM_THREADS) counts[i] = 0;
+    after_earlier_launches();
     for (u64 i = first; i < used; i += step) s.cleared[i] = 0;
     for (u64 i = first; i < s.digits; i += step) s.tickets[i] = 0;
     for (u64 i = first; i < (u64)s.tile_count * DIGITS; i += step) s.even[i] = 0;
@@ -284,6 +286,7 @@ struct DigitPass : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, BULK, SortShape<siz
 
     LAB_MEMBER static void run(const Onesweep& s) {
         Room& r = *(Room*)dense;
+        after_earlier_launches();
         if (threadIdx.x == 0) r.next = atomicAdd(&s.tickets[s.digit], 1u);
         const Turn turn = turn_of<sizeof(K)>(s);
         if (turn.skipped) return;

@@ -2,7 +2,9 @@
 //
 //   inputs and certificate        certify.cuh
 //   radix sort, a pass per digit  onesweep.cuh
+//   radix sort by one block       block.cuh
 //   roof: its ranking alone       ranking.cuh
+#include "block.cuh"
 #include "certify.cuh"
 #include "ranking.cuh"
 
@@ -16,3 +18,7 @@ DIGIT_PASSES(pass)
 
 RANKING(32, 0) RANKING(32, 4) RANKING(32, 8)
 RANKING(64, 0) RANKING(64, 4) RANKING(64, 8)
+
+BLOCK_SORTS(small) BLOCK_SORTS(medium)
+// The keys that fit in the shared memory of a block, 163 KiB at least on GPUs with the capabilities 8.0 and 9.0.
+BLOCK_SORT(large, 32, 0) BLOCK_SORT(large, 32, 4) BLOCK_SORT(large, 64, 0)

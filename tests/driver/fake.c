@@ -1,6 +1,7 @@
 /* A driver for simulated GPUs (one by default) whose memory is the host's. It records launches
  * without running them; `fake_fail` makes one function return a result code. Mapped memory is
- * backed by a file, so that its content appears wherever it is mapped. */
+ * backed by a file, so that its content appears wherever it is mapped. A driver that runs launches
+ * late defines FAKE_FINISH, which runs them before a call that must find their results. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -9,10 +10,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef FAKE_FINISH
+#define FAKE_FINISH()
+#endif
+
 static char failing[64];
 static int failing_with, devices = 1, version = 13000, capability = 9;
 static size_t free_bytes = 9ull << 30;
-static unsigned raised, launched[3], allocations;
+static unsigned raised, launched[3], allocations, overlapped;
 static long loaded;
 static unsigned opened, which, resets;
 static int peers = 1;
@@ -40,7 +45,7 @@ void fake_reset(void) {
     devices = peers = 1;
     capability = 9;
     version = 13000;
-    raised = allocations = opened = which = resets = 0;
+    raised = allocations = overlapped = opened = which = resets = 0;
     persisting = 32 << 20;
     limits[0] = 64;
     limits[1] = 0;
@@ -60,6 +65,7 @@ void fake_devices(int count) { devices = count; }
 void fake_capability(int major) { capability = major; }
 void fake_version(int cuda) { version = cuda; }
 unsigned fake_launched(int i) { return launched[i]; }
+unsigned fake_overlapped(void) { return overlapped; }
 unsigned fake_raised(void) { return raised; }
 unsigned fake_allocations(void) { return allocations; }
 long fake_loaded(void) { return loaded; }
@@ -71,11 +77,16 @@ size_t fake_window(void) { return window.bytes; }
 int fake_persists(void) { return window.hit == 2 && window.share > 0; }
 unsigned fake_resets(void) { return resets; }
 
-/* Loads a PTX text. The library is the name of its kernel; more than one kernel is an error. */
+/* Loads a PTX text. The library is the name of its kernel, and behind it whether the kernel waits for
+ * earlier grids; more than one kernel is an error. */
 static char *compile(const char *image) {
     const char *entry = strstr(image, ".entry ");
     if (!entry || strstr(entry + 1, ".entry ")) return NULL;
-    char *name = strndup(entry + 7, strcspn(entry + 7, "( \n"));
+    const size_t length = strcspn(entry + 7, "( \n");
+    char *name = (char *)malloc(length + 2);
+    memcpy(name, entry + 7, length);
+    name[length] = 0;
+    name[length + 1] = strstr(image, "griddepcontrol.wait;") && !strstr(image, ".target sm_7");
     pthread_mutex_lock(&compiling);
     loaded++;
     disturbed += recorded > 0;
@@ -127,20 +138,22 @@ CU(cuCtxResetPersistingL2Cache, (void), resets++;)
 CU(cuStreamSetAttribute, (void *stream, int attribute, const void *value),
    if (attribute != 1) return 1; memcpy(&window, value, sizeof window);)
 CU(cuStreamCreateWithPriority, (void **stream, unsigned f, int p), *stream = &version;)
-CU(cuStreamSynchronize, (void *stream))
-CU(cuStreamDestroy_v2, (void *stream))
+CU(cuStreamSynchronize, (void *stream), FAKE_FINISH();)
+CU(cuStreamDestroy_v2, (void *stream), FAKE_FINISH();)
 CU(cuMemGetInfo_v2, (size_t *free, size_t *total), *free = free_bytes; *total = 10ull << 30;)
 CU(cuMemAlloc_v2, (uint64_t *p, size_t n),
    if (n > free_bytes) return 2; *p = (uint64_t)(uintptr_t)malloc(n); allocations++;)
-CU(cuMemFree_v2, (uint64_t p), free((void *)(uintptr_t)p); allocations--;)
+CU(cuMemFree_v2, (uint64_t p), FAKE_FINISH(); free((void *)(uintptr_t)p); allocations--;)
 CU(cuMemAllocHost_v2, (void **p, size_t n), *p = malloc(n);)
 CU(cuMemFreeHost, (void *p), free(p);)
-CU(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *s), memcpy((void *)(uintptr_t)to, from, n);)
-CU(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *s), memcpy(to, (void *)(uintptr_t)from, n);)
+CU(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *s),
+   FAKE_FINISH(); memcpy((void *)(uintptr_t)to, from, n);)
+CU(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *s),
+   FAKE_FINISH(); memcpy(to, (void *)(uintptr_t)from, n);)
 CU(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *s),
-   memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);)
+   FAKE_FINISH(); memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);)
 CU(cuMemsetD32Async, (uint64_t p, uint32_t word, size_t n, void *s),
-   for (size_t i = 0; i < n; i++) ((uint32_t *)(uintptr_t)p)[i] = word;)
+   FAKE_FINISH(); for (size_t i = 0; i < n; i++) ((uint32_t *)(uintptr_t)p)[i] = word;)
 CU(cuDeviceCanAccessPeer, (int *can, int d, int peer), *can = peers;)
 
 struct place { int type, id; };
@@ -178,8 +191,23 @@ CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, void *f, int block, siz
 CU(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                     unsigned shared, void *stream, void **values, void **extra),
    launched[0] = gx; launched[1] = bx; launched[2] = shared;)
+
+struct launch_attribute { int id, pad, value, rest[15]; };
+struct launch_config {
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    const struct launch_attribute *attributes;
+    unsigned count;
+};
+/* The one attribute that the program sets: the launch may overlap with the one before it. */
+static int overlaps(const struct launch_config *config) {
+    return config->count == 1 && config->attributes->id == 6 && config->attributes->value == 1;
+}
+CU(cuLaunchKernelEx, (const struct launch_config *config, void *f, void **values, void **extra),
+   if (!overlaps(config)) return 1;
+   launched[0] = config->grid[0]; launched[1] = config->block[0]; launched[2] = config->shared; overlapped++;)
 CU(cuEventCreate, (void **event, unsigned flags), *event = &raised;)
-CU(cuEventRecord, (void *event, void *stream), __atomic_add_fetch(&recorded, 1, __ATOMIC_SEQ_CST);)
-CU(cuEventSynchronize, (void *event))
+CU(cuEventRecord, (void *event, void *stream), FAKE_FINISH(); __atomic_add_fetch(&recorded, 1, __ATOMIC_SEQ_CST);)
+CU(cuEventSynchronize, (void *event), FAKE_FINISH();)
 CU(cuEventElapsedTime, (float *ms, void *start, void *end), *ms = 0.25f;)
 CU(cuEventDestroy_v2, (void *event), __atomic_store_n(&recorded, 0, __ATOMIC_SEQ_CST);)

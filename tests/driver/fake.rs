@@ -124,6 +124,18 @@ impl Fake {
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_resets")() }
     }
 
+    /// Number of launches that may overlap with the one before them.
+    pub fn overlapped(&self) -> c_uint {
+        // SAFETY: the function has this type in fake.c.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_overlapped")() }
+    }
+
+    /// Sets the compute capability, effective from the next opening on.
+    pub fn capability(&self, major: c_int) {
+        // SAFETY: the function has this type in fake.c.
+        unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_capability")(major) };
+    }
+
     /// Number of modules loaded.
     pub fn loaded(&self) -> c_long {
         // SAFETY: the function has this type in fake.c.

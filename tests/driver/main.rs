@@ -229,6 +229,27 @@ fn a_kernel_is_launched_with_arguments_of_its_own_sizes_only() {
     assert_eq!(lost, Err(Failure::Lost(text.into())));
 }
 
+/// The first launch of an execution waits for the last execution; on older devices every launch waits.
+#[test]
+fn launches_of_an_execution_overlap() {
+    let Some(fake) = Fake::new() else { return };
+    let launch = |gpu: &Gpu| {
+        let kernel = gpu.module("histogram").unwrap().kernel("histogram_reduce").unwrap();
+        let nothing = 0u64;
+        gpu.launch(&kernel, 2, 256, 0, &[(&nothing).into(), (&nothing).into(), (&nothing).into()])
+    };
+    for (capability, overlapped) in [(8, 0), (9, 2)] {
+        fake.capability(capability);
+        let gpu = Gpu::open().unwrap();
+        gpu.begin_execution();
+        (0..3).for_each(|_| launch(&gpu).unwrap());
+        assert_eq!(fake.overlapped(), overlapped, "{capability}.0");
+    }
+    fake.fail("cuLaunchKernelEx", 719);
+    let text = "cuLaunchKernelEx(histogram_reduce): CUDA_ERROR_LAUNCH_FAILED (719)";
+    assert_eq!(launch(&Gpu::open().unwrap()), Err(Failure::Lost(text.into())));
+}
+
 /// Builds a case of a primitive on `cuda` from `key=value` words.
 fn case(primitive: &str, words: &str) -> Case {
     let mut params = Params::default().with("backend", Value::Text("cuda".into()));

@@ -23,6 +23,7 @@ const LISTS: &[fn()] = &[
     crate::sorts::onesweep,
     crate::sorts::onesweep_by_fields,
     crate::sorts::onesweep_by_warps,
+    crate::sorts::block,
     crate::sorts::sorts_by_scans,
     crate::sorts::searches_by_warps,
     crate::sorts::bitonic,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #define __global__ static
 #define __device__
@@ -25,6 +26,8 @@ void __syncthreads();
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
 // Also tells all threads of the block whether any of them gave something other than 0.
 int __syncthreads_or(int v);
+// Waits for the launch before this one, if the loader gave the kernel the instruction (driver.cpp).
+void wait_for_earlier_grid();
 // Lets the block's other threads run, and other blocks.
 void __nanosleep(unsigned);
 // What the lanes of a warp gave each other, and which of them gave something other than 0.
@@ -122,9 +125,12 @@ template <typename T> unsigned __match_any_sync(unsigned mask, T v) {
 }
 
 // The kernels by name, each called with the addresses of its arguments.
-void add_kernel(const char *name, void (*call)(void **));
+void add_kernel(const char *name, void (*call)(void **), std::vector<size_t> sizes);
 template <typename... A, size_t... I> void spread(void (*f)(A...), void **v, std::index_sequence<I...>) {
     f(*(A *)v[I]...);
 }
 template <typename... A> void call(void (*f)(A...), void **v) { spread(f, v, std::index_sequence_for<A...>()); }
-#define KERNEL(name) static const bool added_##name = (add_kernel(#name, [](void **v) { call(name, v); }), true);
+template <typename... A> std::vector<size_t> sizes_of(void (*)(A...)) { return {sizeof(A)...}; }
+#define KERNEL(name)                 \
+    static const bool added_##name = \
+        (add_kernel(#name, [](void **v) { call(name, v); }, sizes_of(name)), true);

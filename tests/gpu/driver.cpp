@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,17 +15,20 @@
 #include <string.h>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 static const size_t GUARD = 4096;
 static const size_t HEAD = 256;  // the alignment of the driver's allocations
 static unsigned strayed;
+static unsigned char fresh = 0x5A;  // what an allocation holds
 
 static void *guarded(size_t n) {
     const size_t all = HEAD + n + 2 * GUARD;
     char *p = (char *)aligned_alloc(HEAD, (all + HEAD - 1) / HEAD * HEAD);
     memcpy(p, &n, sizeof n);
     memset(p + HEAD, 0x5A, n + 2 * GUARD);
+    memset(p + HEAD + GUARD, fresh, n);
     return p + HEAD + GUARD;
 }
 
@@ -42,13 +46,22 @@ static char *guarded_copy(const char *text, size_t n) {
     return copy;
 }
 
+// Runs the launches that are queued; the driver's code of what fails (below).
+static int finish();
+
 extern "C" {
 unsigned fake_strayed() { return strayed; }
+void fake_fresh(int byte) { fresh = byte; }
+#define FAKE_FINISH()                                  \
+    do {                                               \
+        if (const int code = finish(); code) return code; \
+    } while (0)
 #define malloc guarded
 #define free release
 #define strndup guarded_copy
 #define cuKernelGetFunction unused_get_function
 #define cuLaunchKernel unused_launch
+#define cuLaunchKernelEx unused_overlapping_launch
 #define cuFuncSetAttribute unused_set_attribute
 #define cuOccupancyMaxActiveBlocksPerMultiprocessor unused_occupancy
 #include "../driver/fake.c"
@@ -57,6 +70,7 @@ unsigned fake_strayed() { return strayed; }
 #undef strndup
 #undef cuKernelGetFunction
 #undef cuLaunchKernel
+#undef cuLaunchKernelEx
 #undef cuFuncSetAttribute
 #undef cuOccupancyMaxActiveBlocksPerMultiprocessor
 }
@@ -175,6 +189,8 @@ struct Block {
     Queue ready, asleep;
     std::vector<Warp> warps;
     Barrier all;
+    Queue waiting;  // for an earlier grid
+    unsigned waiters;
     bool any[2] = {};
     unsigned threads, next_thread, alive, started;
 };
@@ -263,6 +279,8 @@ static bool let_others();
 static bool run_block(unsigned count, unsigned shared) {
     now->warps.assign((count + 31) / 32, Warp());
     now->all = Barrier();
+    now->waiting = Queue();
+    now->waiters = 0;
     now->threads = now->alive = count;
     now->next_thread = 0;
     memset(dense, 0xA5, shared);
@@ -291,7 +309,7 @@ static bool run_block(unsigned count, unsigned shared) {
 static const unsigned RESIDENT = 4;  // as many as the imaginary GPU says are resident at once
 static const unsigned PATIENCE = 1 << 16;  // turns in which no block ends; after these, all wait forever
 
-static struct Grid {
+struct Grid {
     std::mutex lock;
     std::condition_variable turn;
     Block rooms[RESIDENT];
@@ -300,13 +318,16 @@ static struct Grid {
     unsigned room;  // whose turn it is
     unsigned next, blocks, threads, shared, turns;
     bool failed;
-} grid;
+};
+
+// The grid that runs.
+static Grid *grid;
 
 static void run_blocks() {
-    while (!grid.failed && grid.next < grid.blocks) {
-        blockIdx = {grid.next++, 0, 0};
-        grid.turns = 0;
-        if (!run_block(grid.threads, grid.shared)) grid.failed = true;
+    while (!grid->failed && grid->next < grid->blocks) {
+        blockIdx = {grid->next++, 0, 0};
+        grid->turns = 0;
+        if (!run_block(grid->threads, grid->shared)) grid->failed = true;
     }
 }
 
@@ -314,60 +335,61 @@ static void run_blocks() {
 static unsigned next_busy(unsigned room) {
     unsigned next = room;
     do next = (next + 1) % RESIDENT;
-    while (next != room && !grid.busy[next]);
+    while (next != room && !grid->busy[next]);
     return next;
 }
 
 static void give_turn(unsigned to) {
-    grid.room = to;
-    now = &grid.rooms[to];
-    grid.turn.notify_all();
+    grid->room = to;
+    now = &grid->rooms[to];
+    grid->turn.notify_all();
 }
 
 static void await_turn(std::unique_lock<std::mutex> &held, unsigned room) {
-    grid.turn.wait(held, [=] { return grid.room == room; });
+    Grid *const mine = grid;  // while this room waits, another grid may run
+    mine->turn.wait(held, [=] { return mine->room == room; });
 }
 
 // The body of a room's host thread.
 static void host(unsigned room) {
-    std::unique_lock<std::mutex> held(grid.lock);
+    std::unique_lock<std::mutex> held(grid->lock);
     await_turn(held, room);
     run_blocks();
-    grid.busy[room] = false;
+    grid->busy[room] = false;
     give_turn(next_busy(room));
 }
 
 // Lets another block run for a while. Returns false if all blocks wait forever.
 static bool let_others() {
-    const unsigned room = grid.room;
-    if (++grid.turns > PATIENCE) grid.failed = true;
-    if (grid.failed) return false;
+    const unsigned room = grid->room;
+    if (++grid->turns > PATIENCE) grid->failed = true;
+    if (grid->failed) return false;
     unsigned to = next_busy(room);
-    for (unsigned idle = 0; idle < RESIDENT && grid.next < grid.blocks; idle++) {
-        if (grid.busy[idle]) continue;
-        grid.busy[idle] = true;
-        grid.hosts[idle] = std::thread(host, to = idle);
+    for (unsigned idle = 0; idle < RESIDENT && grid->next < grid->blocks; idle++) {
+        if (grid->busy[idle]) continue;
+        grid->busy[idle] = true;
+        grid->hosts[idle] = std::thread(host, to = idle);
         break;
     }
     if (to == room) return true;
     const Dim here = blockIdx;
-    const std::vector<char> kept((char *)dense, (char *)dense + grid.shared);
-    std::unique_lock<std::mutex> held(grid.lock, std::adopt_lock);
+    const std::vector<char> kept((char *)dense, (char *)dense + grid->shared);
+    std::unique_lock<std::mutex> held(grid->lock, std::adopt_lock);
     give_turn(to);
     await_turn(held, room);
     held.release();
     blockIdx = here;
     memcpy(dense, kept.data(), kept.size());
-    return !grid.failed;
+    return !grid->failed;
 }
 
 // Runs a grid. Returns whether all blocks finished.
 static bool run_grid(unsigned blocks, unsigned threads, unsigned shared) {
-    std::unique_lock<std::mutex> held(grid.lock);
-    grid.next = grid.turns = 0;
-    grid.blocks = blocks, grid.threads = threads, grid.shared = shared;
-    grid.failed = false;
-    grid.busy[0] = true;
+    std::unique_lock<std::mutex> held(grid->lock);
+    grid->next = grid->turns = 0;
+    grid->blocks = blocks, grid->threads = threads, grid->shared = shared;
+    grid->failed = false;
+    grid->busy[0] = true;
     give_turn(0);
     run_blocks();
     while (next_busy(0) != 0) {
@@ -375,48 +397,168 @@ static bool run_grid(unsigned blocks, unsigned threads, unsigned shared) {
         await_turn(held, 0);
     }
     held.unlock();
-    for (std::thread &host : grid.hosts) {
+    for (std::thread &host : grid->hosts) {
         if (host.joinable()) host.join();
     }
-    return !grid.failed;
+    return !grid->failed;
+}
+
+// ---- launches ---------------------------------------------------------------------------------
+// Launches are queued until a call must find their results. Of launches that overlap the last one begins first: its first
+// block runs up to where it waits, and sees memory as it was before the launches that it waits for. Only there these run,
+// in the same way. What a kernel does before it waits, or without waiting, thus comes too early.
+
+// A kernel, by which it is launched.
+struct Kernel {
+    std::string name;
+    void (*call)(void **);
+    std::vector<size_t> sizes;  // of its arguments
+    unsigned allowed;           // dynamic shared memory that it has opted into
+    unsigned launches;          // since they were last asked for
+    bool overlapped;            // since it was last asked for
+    bool waits;                 // its PTX waits for earlier grids
+};
+
+struct Launch {
+    const Kernel *kernel;
+    unsigned blocks, threads, shared;
+    std::vector<std::vector<char>> values;
+    bool begun, failed;
+};
+
+// Each of these but the first overlaps with the one before it.
+static std::vector<Launch> queued;
+static size_t current;  // which of them runs
+
+// The kernel whose last wait is lost, for tests.
+static std::string lost;
+
+// Host threads that each launch on their own GPU take turns: a single machine simulates all GPUs.
+static std::mutex machine;
+
+static void run_launch(Launch &launch) {
+    std::vector<void *> values;
+    for (std::vector<char> &value : launch.values) values.push_back(value.data());
+    running = launch.kernel->call;
+    arguments = values.data();
+    gridDim = {launch.blocks, 1, 1};
+    blockDim = {launch.threads, 1, 1};
+    launch.failed = !run_grid(launch.blocks, launch.threads, launch.shared);
+}
+
+// Runs a launch in the middle of another one, on a host thread with `__shared__` variables of its own.
+static void run_within(Launch &launch) {
+    static std::deque<Grid> grids;
+    static size_t depth;
+    const auto kept = std::make_tuple(grid, now, running, arguments, threadIdx, blockIdx, blockDim, gridDim);
+    const std::vector<unsigned long long> kept_dense(dense, dense + sizeof dense / sizeof *dense);
+    if (grids.size() == depth) grids.emplace_back();
+    grid = &grids[depth++];
+    std::thread(run_launch, std::ref(launch)).join();
+    depth--;
+    std::tie(grid, now, running, arguments, threadIdx, blockIdx, blockDim, gridDim) = kept;
+    memcpy(dense, kept_dense.data(), sizeof dense);
+}
+
+// Runs a launch, and those before it where it waits for them, or else behind it.
+static void run_queued(size_t at) {
+    const size_t outer = current;
+    current = at;
+    queued[at].begun = true;
+    run_within(queued[at]);
+    if (at > 0 && !queued[at - 1].begun) run_queued(at - 1);
+    current = outer;
+}
+
+// All threads of the first block come here before the earlier grid runs.
+void wait_for_earlier_grid() {
+    const Kernel *kernel = queued[current].kernel;
+    const bool last = current + 1 == queued.size() || queued[current + 1].kernel != kernel;
+    if (current == 0 || queued[current - 1].begun || !kernel->waits || (last && kernel->name == lost)) return;
+    if (++now->waiters < now->alive) {
+        now->waiting.push(now->current);
+        return yield();
+    }
+    run_queued(current - 1);
+    now->ready.take(now->waiting);
+}
+
+static int run_all() {
+    bool failed = false;
+    if (!queued.empty()) run_queued(queued.size() - 1);
+    for (const Launch &launch : queued) failed |= launch.failed;
+    queued.clear();
+    return failed ? 719 : 0;
+}
+
+static int finish() {
+    std::lock_guard<std::mutex> turn(machine);
+    return run_all();
+}
+
+static int launch(void *f, unsigned blocks, unsigned threads, unsigned shared, void **values, bool overlaps) {
+    std::lock_guard<std::mutex> turn(machine);
+    Kernel *kernel = (Kernel *)f;
+    if (blocks == 0 || threads == 0 || threads > 1024 || shared > sizeof dense) return 1;
+    if (shared > (48 << 10) && shared > kernel->allowed) return 1;
+    if (const int code = overlaps ? 0 : run_all(); code) return code;
+    kernel->launches++;
+    kernel->overlapped |= overlaps && !queued.empty();
+    queued.push_back({kernel, blocks, threads, shared});
+    for (size_t size : kernel->sizes) {
+        const char *value = (const char *)*values++;
+        queued.back().values.emplace_back(value, value + size);
+    }
+    return 0;
 }
 
 // ---- the driver's part --------------------------------------------------------------------
 
-static std::map<std::string, void (*)(void **)> &kernels() {
-    static std::map<std::string, void (*)(void **)> all;
+static std::map<std::string, Kernel> &kernels() {
+    static std::map<std::string, Kernel> all;
     return all;
 }
 
-void add_kernel(const char *name, void (*call)(void **)) { kernels()[name] = call; }
-
-// Dynamic shared memory that each kernel has opted into.
-static std::map<void *, unsigned> allowed;
-
-// Launches by function since they were last asked for.
-static std::map<void *, unsigned> launches;
+void add_kernel(const char *name, void (*call)(void **), std::vector<size_t> sizes) {
+    kernels()[name] = {name, call, std::move(sizes)};
+}
 
 extern "C" {
 // The names of the kernels that were launched, and how often, a line each.
 const char *fake_launches() {
     static std::string text;
     text.clear();
-    for (auto &[name, function] : kernels())
-        if (auto found = launches.find((void *)function); found != launches.end())
-            text += name + ' ' + std::to_string(found->second) + '\n';
-    launches.clear();
+    for (auto &[name, kernel] : kernels()) {
+        if (kernel.launches > 0) text += name + ' ' + std::to_string(kernel.launches) + '\n';
+        kernel.launches = 0;
+    }
     return text.c_str();
 }
+
+// The names of the kernels of which a launch overlapped with the one before it, a line each.
+const char *fake_overlaps() {
+    static std::string text;
+    text.clear();
+    for (auto &[name, kernel] : kernels()) {
+        if (kernel.overlapped) text += name + '\n';
+        kernel.overlapped = false;
+    }
+    return text.c_str();
+}
+
+// Makes the last launch of the kernel of this name go on where it should wait.
+void fake_lose_waits(const char *name) { lost = name; }
 
 int cuKernelGetFunction(void **function, void *kernel) {
     auto found = kernels().find((char *)kernel);
     if (found == kernels().end()) return 500;
-    *function = (void *)found->second;
+    found->second.waits = ((char *)kernel)[strlen((char *)kernel) + 1];
+    *function = &found->second;
     return 0;
 }
 
 int cuFuncSetAttribute(void *function, int attribute, int value) {
-    if (attribute == 8) allowed[function] = value;
+    if (attribute == 8) ((Kernel *)function)->allowed = value;
     return 0;
 }
 
@@ -427,16 +569,11 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *, int, size_t) {
 
 int cuLaunchKernel(void *f, unsigned gx, unsigned, unsigned, unsigned bx, unsigned, unsigned, unsigned shared,
                    void *, void **values, void **) {
-    // Host threads that each launch on their own GPU take turns: a single machine simulates all GPUs.
-    static std::mutex machine;
-    std::lock_guard<std::mutex> turn(machine);
-    if (gx == 0 || bx == 0 || bx > 1024 || shared > sizeof dense) return 1;
-    if (shared > (48 << 10) && shared > allowed[f]) return 1;
-    launches[f]++;
-    running = (void (*)(void **))f;
-    arguments = values;
-    gridDim = {gx, 1, 1};
-    blockDim = {bx, 1, 1};
-    return run_grid(gx, bx, shared) ? 0 : 719;
+    return launch(f, gx, bx, shared, values, false);
+}
+
+int cuLaunchKernelEx(const launch_config *config, void *f, void **values, void **) {
+    if (!overlaps(config)) return 1;
+    return launch(f, config->grid[0], config->block[0], config->shared, values, true);
 }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CStr, OsStr, c_char, c_int, c_uint};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -74,6 +74,27 @@ impl Host {
             (name.to_owned(), launches.parse().unwrap())
         };
         self.text("fake_launches").lines().map(counted).filter(|(name, _)| name != GATE.1).collect()
+    }
+
+    /// Names of the kernels of which, since the last call, a launch overlapped with the one before it.
+    pub fn overlaps(&self) -> BTreeSet<String> {
+        self.text("fake_overlaps").lines().map(str::to_owned).collect()
+    }
+
+    /// Makes the last launch of a kernel go on where it should wait for earlier launches; an empty name is no kernel's.
+    pub fn lose_wait(&self, kernel: &str) {
+        let name = CString::new(kernel).unwrap();
+        // SAFETY: the function has this type in driver.cpp, and it copies the name.
+        unsafe {
+            self.library.get::<unsafe extern "C" fn(*const c_char)>("fake_lose_waits").unwrap()(name.as_ptr())
+        };
+    }
+
+    /// Fills allocations with zeros from now on: places that are computed from memory that no kernel has written are then
+    /// inside of arrays.
+    pub fn zeros(&self) {
+        // SAFETY: the function has this type in driver.cpp.
+        unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("fake_fresh").unwrap()(0) };
     }
 
     /// What a function of the driver that returns a text says now.

@@ -13,6 +13,7 @@ mod host;
 mod multisplit_fused;
 mod multisplit_paper;
 mod multisplits;
+mod overlap;
 mod pattern_ptx;
 mod pattern_walks;
 mod prove;

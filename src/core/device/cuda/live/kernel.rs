@@ -5,11 +5,13 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::marker::PhantomData;
 use std::mem::transmute;
 use std::ptr;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use cust::sys::{self, CUfunction, CUfunction_attribute};
 
 use super::gpu::{Gpu, Inner};
+use super::overlap::{Dependent, Shape};
 use super::packed::{self, Entry, Text};
 use super::ptx;
 use super::{Code, check_raw, driver, raw};
@@ -28,6 +30,8 @@ struct Compiled {
     function: Handle,
     /// Current limit of dynamic shared memory, bytes.
     allowed: Mutex<u32>,
+    /// How to launch the kernel so that it overlaps with the launch before it; `None` if it waits for that one.
+    dependent: Option<Dependent>,
     _library: Library,
 }
 
@@ -43,12 +47,14 @@ impl Compiled {
             }
         };
         let zero = |_| Failure::Failed(format!("{}.ptx has a zero byte", module.name));
-        let (image, name_there) =
-            (CString::new(entry.image()).map_err(zero)?, CString::new(name).map_err(zero)?);
+        let dependent = ptx::overlaps(text, &gpu.facts).then(Dependent::new).transpose();
+        let dependent = dependent.map_err(|code| code.failure("cuLaunchKernelEx"))?;
+        let image = if dependent.is_some() { ptx::overlapping(&entry.image())? } else { entry.image() };
+        let (image, name_there) = (CString::new(image).map_err(zero)?, CString::new(name).map_err(zero)?);
         let library = Library::new(&image).map_err(failed("cuLibraryLoadData"))?;
         let function = Handle(library.function(&name_there).map_err(failed("cuLibraryGetKernel"))?);
         let (sizes, allowed) = (ptx::parameters(text), Mutex::new(SHARED_WITHOUT_OPT_IN));
-        Ok(Compiled { name, sizes, function, allowed, _library: library })
+        Ok(Compiled { name, sizes, function, allowed, dependent, _library: library })
     }
 }
 
@@ -199,7 +205,8 @@ impl<'a> Arg<'a> {
 
 impl Gpu {
     /// Queues a kernel with `grid` blocks of `block` threads, and `shared_bytes` of dynamic shared memory per
-    /// block.
+    /// block. If the kernel waits for earlier launches by itself (`kernels/common/overlap.cuh`), it overlaps with the
+    /// one before it, unless it is the first of an execution.
     ///
     /// The number and sizes of the arguments are checked. Their meaning, and that the kernel stays inside its
     /// buffers, are up to the caller: wrap each kernel once in a typed function. An access outside all
@@ -216,7 +223,15 @@ impl Gpu {
         self.inner.bind()?;
         kernel.allow_shared(shared_bytes, &self.inner.facts)?;
         let mut values: Vec<*mut c_void> = args.iter().map(|arg| arg.value.cast_mut()).collect();
-        let stream = self.inner.stream.as_inner();
+        let (stream, first) =
+            (self.inner.stream.as_inner(), self.inner.begins.swap(false, Ordering::Relaxed));
+        let failed = |call| move |code: Code| code.failure(&format!("{call}({})", kernel.name()));
+        if let Some(dependent) = kernel.compiled.dependent.filter(|_| !first) {
+            let shape = Shape { grid, block, shared_bytes };
+            // SAFETY: as for `cuLaunchKernel` below.
+            let result = unsafe { dependent.launch(kernel.compiled.function.0, shape, stream, &mut values) };
+            return result.map_err(failed("cuLaunchKernelEx"));
+        }
         // SAFETY: the handle is alive, `values` points to as many values of the sizes
         // that the kernel takes, and the driver copies them before it returns.
         let result = unsafe {
@@ -234,7 +249,12 @@ impl Gpu {
                 ptr::null_mut(),
             )
         };
-        raw(result).map_err(|code| code.failure(&format!("cuLaunchKernel({})", kernel.name())))
+        raw(result).map_err(failed("cuLaunchKernel"))
+    }
+
+    /// Makes the next launch wait for all earlier ones: executions of a batch do not overlap.
+    pub fn begin_execution(&self) {
+        self.inner.begins.store(true, Ordering::Relaxed);
     }
 
     /// Number of blocks of this kernel that can be resident on the whole device.

@@ -8,6 +8,7 @@ mod gpu;
 mod kernel;
 mod limits;
 mod management;
+mod overlap;
 mod packed;
 mod ptx;
 mod span;

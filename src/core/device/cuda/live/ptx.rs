@@ -95,6 +95,26 @@ pub(super) fn cut(text: &str) -> (String, HashMap<&str, &str>) {
     (outside.lines().filter(told).flat_map(|line| [line, "\n"]).collect(), entries)
 }
 
+/// The mark of a kernel that waits for earlier launches by itself (`kernels/common/overlap.cuh`), its instructions on devices
+/// that have them, and the first of these (PTX ISA, "griddepcontrol").
+const OVERLAP: &str = "// scatterlab: overlap";
+const WAITS_AND_TRIGGERS: &str = "griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;";
+const OVERLAP_SINCE: (u32, u32) = (9, 0);
+
+/// True if launches of this kernel overlap with earlier ones on this device.
+pub(super) fn overlaps(entry: &str, facts: &GpuFacts) -> bool {
+    facts.compute_capability >= OVERLAP_SINCE && entry.contains(OVERLAP)
+}
+
+/// The image with instructions in place of the marks, for a target that has these.
+pub(super) fn overlapping(image: &str) -> Result<String, Failure> {
+    let (major, minor) = OVERLAP_SINCE;
+    let old = target(image)?;
+    let new = old.max(10 * major + minor);
+    let raised = image.replacen(&format!(".target sm_{old}"), &format!(".target sm_{new}"), 1);
+    Ok(raised.replace(OVERLAP, WAITS_AND_TRIGGERS))
+}
+
 /// Size of each parameter of a kernel, bytes.
 pub(super) fn parameters(entry: &str) -> Vec<usize> {
     let list = entry.split_once('(').map_or("", |(_, rest)| rest);

@@ -86,6 +86,21 @@ fn a_device_older_than_the_target_is_refused() {
 }
 
 #[test]
+fn marks_become_instructions_where_there_are_any() {
+    let entry = ".visible .entry f()\n{\n\t// scatterlab: overlap\n\tret;\n}\n";
+    let text = format!(".version 9.0\n.target sm_75\n{entry}");
+    let waits = "\tgriddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;\n\tret;";
+    for (target, raised) in
+        [("sm_75", "sm_90"), ("sm_90", "sm_90"), ("sm_90a", "sm_90a"), ("sm_100", "sm_100")]
+    {
+        let image = overlapping(&text.replace("sm_75", target)).unwrap();
+        assert!(image.contains(&format!(".target {raised}\n")) && image.contains(waits), "{image}");
+    }
+    assert!(overlaps(entry, &facts((13, 0), (9, 0))) && overlaps(entry, &facts((13, 0), (12, 0))));
+    assert!(!overlaps(entry, &facts((13, 0), (8, 9))) && !overlaps(TEXT, &facts((13, 0), (9, 0))));
+}
+
+#[test]
 fn knows_which_ptx_each_cuda_version_takes() {
     let pairs =
         [((11, 4), (7, 4)), ((12, 5), (8, 5)), ((12, 6), (8, 5)), ((12, 9), (8, 8)), ((13, 1), (9, 1))];

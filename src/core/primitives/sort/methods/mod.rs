@@ -1,6 +1,7 @@
 //! The methods of sort, each in a file that states what it does, its passes over memory and its code for each device.
 
 mod bitonic;
+mod block;
 pub mod he2007_msd;
 mod library;
 mod lsd;
@@ -19,7 +20,8 @@ choice! {
     /// How the keys are sorted.
     #[derive(Eq)]
     pub enum Method {
-        /// ours: onesweep on GPUs; on CPUs msd, or lsd for at most 2^16 keys
+        /// ours: on GPUs block for as few keys as one holds, and onesweep for more; on CPUs lsd for at most 2^16 keys, and msd
+        /// for more
         Best = "best",
         /// GPUs: one histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once;
         /// a digit that is the same in all keys takes no pass; with 2^22 keys or more, blocks have 128 KiB of shared
@@ -29,6 +31,10 @@ choice! {
             /// auto: the more keys, the larger
             tile: Tile = "auto",
         },
+        /// GPUs: one block reads all keys, splits them in shared memory by each digit of 8 bits, the lowest first, and writes
+        /// them; a digit that is the same in all keys is skipped. It holds 16,384 keys of up to 8 bytes with their values, and
+        /// 8,192 longer ones
+        Block = "block",
         /// CPUs: a stable split by each digit of 8 bits, the lowest first, with write combining
         Lsd = "lsd",
         /// CPUs: one split of all keys by their highest digit, with write combining; then each worker sorts parts that
@@ -76,7 +82,7 @@ choice! {
         Bitonic = "bitonic",
         /// CPUs: the standard library's unstable sort, of keys without values, by one thread
         Library = "library",
-        /// GPUs: the method that the model `sector` predicts to be fastest, from the device's profile: onesweep, or
+        /// GPUs: the method that the model `sector` predicts to be fastest, from the device's profile: block, onesweep, or
         /// multisplit-lsd with digits of 4 to 8 bits
         Auto = "auto",
     }
@@ -124,7 +130,7 @@ words! {
     }
 }
 
-/// The method that `best` stands for on GPUs, and `auto` until a model has chosen.
+/// The method that `best` stands for on GPUs, unless one block holds the keys, and `auto` until a model has chosen.
 pub const ONESWEEP: Method = Method::Onesweep { tile: Tile::Auto };
 
 /// At most this many keys are sorted by `lsd` where CPUs choose: parts of them would be too short.
@@ -136,6 +142,7 @@ const FEW: u64 = 1 << 16;
 /// `auto` on processors.
 pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
     Ok(match spec.asked {
+        Method::Best if spec.backend.is_cuda() && spec.keys <= block::most(spec) => Method::Block,
         Method::Best | Method::Auto if spec.backend.is_cuda() => ONESWEEP,
         Method::Auto if spec.backend.is_cpu() => {
             let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
@@ -150,14 +157,15 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
 /// The parameters with each method that `auto` may become, the simplest first.
 pub fn candidates(params: &Params) -> Vec<Params> {
     let splits = (4..=8).map(|radix| ("multisplit-lsd", vec![("radix", radix)]));
-    let methods = [("onesweep", vec![])].into_iter().chain(splits);
+    let methods = ["block", "onesweep"].map(|method| (method, vec![])).into_iter().chain(splits);
     auto_candidates(params, methods, |params| Spec::from_params(params, 0).is_ok())
 }
 
 /// The reason why a case does not exist; `None` if it does.
 pub fn refusal(spec: &Spec) -> Option<&'static str> {
     match spec.method {
-        Method::Onesweep { .. } if spec.backend.is_cpu() => Some(OF_GPUS),
+        Method::Block | Method::Onesweep { .. } if spec.backend.is_cpu() => Some(OF_GPUS),
+        Method::Block if spec.keys > block::most(spec) => Some(block::TOO_MANY),
         Method::Lsd | Method::Msd | Method::Library if spec.backend.is_cuda() => Some(OF_CPUS),
         Method::MultisplitLsd { .. } if spec.key == Key::U64 && spec.backend.is_cuda() => {
             Some("the multisplits of GPUs take u32 keys")
@@ -193,6 +201,7 @@ pub fn resolved(spec: &Spec) -> Option<(String, Value)> {
 pub fn costs(spec: &Spec) -> Costs<'_> {
     match spec.method {
         Method::Best | Method::Auto | Method::Onesweep { .. } => onesweep::costs(spec),
+        Method::Block => block::costs(spec),
         Method::Lsd => lsd::costs(spec),
         Method::Msd => msd::costs(spec),
         Method::MultisplitLsd { radix, by, found } => multisplit_lsd::costs(spec, radix, by, found),
@@ -207,7 +216,7 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
 /// True if a method moves keys, or their places, between the input and the output by way of arrays as large as these.
 pub fn uses_between(spec: &Spec) -> bool {
     match spec.method {
-        Method::Library => false,
+        Method::Block | Method::Library => false,
         Method::Bitonic => spec.value() > 0,
         _ => true,
     }
@@ -233,14 +242,14 @@ pub mod cpu {
             Method::He2007Msd { .. } => he2007_msd::cpu::method(made),
             Method::Bitonic => Ok(bitonic::cpu::method(made)),
             Method::Library => Ok(library::cpu::method(made)),
-            Method::Best | Method::Auto | Method::Onesweep { .. } => Err(of_gpus()),
+            Method::Best | Method::Auto | Method::Block | Method::Onesweep { .. } => Err(of_gpus()),
         }
     }
 }
 
 /// The methods on GPUs.
 pub mod cuda {
-    use super::{Method, bitonic, he2007_msd, multisplit_lsd, onesweep, quicksort, split_radix};
+    use super::{Method, bitonic, block, he2007_msd, multisplit_lsd, onesweep, quicksort, split_radix};
     use crate::primitives::of_cpus;
     use crate::primitives::sort::cuda::prelude::*;
 
@@ -253,6 +262,7 @@ pub mod cuda {
             Method::Best | Method::Auto | Method::Onesweep { .. } => {
                 Ok(onesweep::cuda::kernels(spec, capability))
             }
+            Method::Block => Ok(block::cuda::kernels(spec)),
             Method::MultisplitLsd { radix, by, .. } => {
                 multisplit_lsd::cuda::kernels(spec, radix, by, capability)
             }
@@ -271,6 +281,7 @@ pub mod cuda {
     pub fn method(gpu: &Gpu, spec: &Spec) -> Result<GpuMethod<Call>, Failure> {
         match spec.method {
             Method::Best | Method::Auto | Method::Onesweep { .. } => onesweep::cuda::method(gpu, spec),
+            Method::Block => block::cuda::method(gpu, spec),
             Method::MultisplitLsd { radix, by, found } => {
                 multisplit_lsd::cuda::method(gpu, spec, radix, by, found)
             }
@@ -297,15 +308,22 @@ mod tests {
             all.map(|params| params.text("method").unwrap_or_default().to_owned()).collect::<Vec<_>>()
         };
         let splits = ["multisplit-lsd"; 5];
-        assert_eq!(methods("keys=4 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
-        assert_eq!(methods("keys=4 key=u64 method=auto backend=cuda"), ["onesweep"]);
+        assert_eq!(
+            methods("keys=4 method=auto backend=cuda"),
+            [&["block", "onesweep"][..], &splits].concat()
+        );
+        assert_eq!(methods("keys=16385 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
+        assert_eq!(methods("keys=4 key=u64 method=auto backend=cuda"), ["block", "onesweep"]);
         assert!(methods("keys=4 backend=cuda").is_empty());
     }
 
     #[test]
     fn best_becomes_a_method() {
         let method = |words: &str| spec(words).method;
-        assert_eq!(method("keys=4 backend=cuda"), ONESWEEP);
+        assert_eq!(method("keys=16384 backend=cuda values=4B"), Method::Block);
+        assert_eq!(method("keys=16385 backend=cuda values=4B"), ONESWEEP);
+        assert_eq!(method("keys=8192 backend=cuda values=8B"), Method::Block);
+        assert_eq!(method("keys=8193 backend=cuda values=8B"), ONESWEEP);
         assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
         assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
         assert_eq!(method("keys=4 method=lsd"), Method::Lsd);

@@ -181,12 +181,9 @@ fn count_cost(spec: &Spec) -> BlockCost {
     cost.with(spec.keys as f64 / LANES as f64, [each[0], each[1], 2.0 * digits])
 }
 
-/// Counts of the tile, ranks by counters key after key, the places of the warps, and keys and values into the tile and
-/// out of it. A tile hands its counts to the spine, which hands back their places: either takes a store, and on average one
-/// and a half polls.
-fn pass_cost(spec: &Spec) -> BlockCost {
-    let shape = Shape::of(spec);
-    let (warps, items) = (f64::from(shape.threads) / 32.0, f64::from(shape.items));
+/// Instructions, integer instructions and wavefronts for 32 keys in a pass: counts of the tile, ranks by counters key after
+/// key, the places of the warps, and keys and values into the tile and out of it.
+pub fn moved_on_chip(spec: &Spec) -> [f64; 3] {
     let digits = lowest_digits(spec);
     let counters = block_cost::mean(|group| wavefronts(digits(group)));
     let places = block_cost::mean(|group| scattered(&digits(group)));
@@ -195,6 +192,14 @@ fn pass_cost(spec: &Spec) -> BlockCost {
     let shared = 5.0 * counters + (keys + values) * places;
     let counts = MOVED[spec.value() as usize / 4];
     let wide = if keys > 1.0 { WIDE } else { [0.0; 2] };
+    [counts[0] + wide[0], counts[1] + wide[1], shared]
+}
+
+/// What a tile takes on chip. A tile hands its counts to the spine, which hands back their places: either takes a store, and on average one
+/// and a half polls.
+fn pass_cost(spec: &Spec) -> BlockCost {
+    let shape = Shape::of(spec);
+    let (warps, items) = (f64::from(shape.threads) / 32.0, f64::from(shape.items));
     let blocks = if shape.threads == 256 { 2 } else { 1 };
     // A tile's copies out overlap with the next tile, as if two blocks were resident; where two are, they stand for
     // each other's next tile.
@@ -202,7 +207,7 @@ fn pass_cost(spec: &Spec) -> BlockCost {
     let loads = if spec.value() > 0 { 2.0 } else { 1.0 };
     let steps = 2.0 * items + warps / 2.0 + 20.0;
     let cost = BlockCost::of(shape.tiles(spec.keys), resident).loads(loads).looks(5.0).steps(steps);
-    cost.with(spec.keys as f64 / LANES as f64, [counts[0] + wide[0], counts[1] + wide[1], shared])
+    cost.with(spec.keys as f64 / LANES as f64, moved_on_chip(spec))
 }
 
 pub mod cuda {
@@ -359,8 +364,8 @@ mod tests {
 
     #[test]
     fn random_keys_are_ranked_by_all_their_digits() {
-        let found = |words: &str| ranking(&spec(&format!("keys=1000 {words}")));
-        let kind = |kind: &str, digits| Some(Ranking { kind: kind.to_owned(), keys: 1000, digits });
+        let found = |words: &str| ranking(&spec(&format!("keys=16385 {words}")));
+        let kind = |kind: &str, digits| Some(Ranking { kind: kind.to_owned(), keys: 16_385, digits });
         assert_eq!(found("backend=cuda"), kind("u32", 4));
         assert_eq!(found("backend=cuda method=onesweep key=u64 values=8B"), kind("u64 + 8B", 8));
         assert_eq!(found("backend=cuda values=4B begin=3 end=12"), kind("u32 + 4B", 2));
