@@ -24,11 +24,14 @@ mod oracle;
 
 pub use methods::Method;
 
+use std::sync::Arc;
+
 use super::real::Real;
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::table::{count, parameters, words};
 use crate::case::work::{Access, Pass, Work};
 use crate::case::{Params, Refusal, Value};
+use crate::inputs::shared::Shared;
 use crate::inputs::sparse::{Csr, Nas, Positions, SparseError};
 use crate::memory;
 use methods::product;
@@ -136,6 +139,10 @@ impl Problem for Spec {
         chosen.chain([columns].into_iter().filter(|_| self.in_blocks())).collect()
     }
 
+    fn shared_input(&self) -> Option<String> {
+        Some(self.name())
+    }
+
     fn positions(&self, _stored: IndexLookup) -> Result<Option<Positions>, String> {
         self.matrix().positions(self.entries()).map(Some).map_err(|error| error.to_string())
     }
@@ -213,6 +220,21 @@ impl Spec {
         let Csr { columns, starts, indices, values } = self.matrix().make()?;
         let values = memory::collected(values.len(), values.into_iter().map(T::of))?;
         Ok(Csr { columns, starts, indices, values })
+    }
+
+    /// The name of the matrix among the inputs that cases share: it depends on the class alone.
+    fn name(&self) -> String {
+        let Row { rows, nonzer, shift, .. } = self.row();
+        format!("the matrix of NAS CG with {rows} rows of {nonzer}, shifted by {shift}")
+    }
+
+    /// The matrix in a type, as cases share it.
+    ///
+    /// # Errors
+    /// One that does not fit into the memory.
+    pub fn shared_matrix<T: Real>(&self, shared: &Shared) -> Result<Arc<Csr<T>>, SparseError> {
+        let needs = 2 * (4 * (self.n() + 1) + 12 * self.entries());
+        shared.get(&self.name(), "rows", needs, || self.matrix_of::<T>())
     }
 
     /// Entries of the matrix.

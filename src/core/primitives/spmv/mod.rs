@@ -32,6 +32,7 @@ use super::{Definition, Elsewhere, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, parameters, words};
 use crate::case::work::Pass;
 use crate::case::{BlockCost, Failure, Params, Refusal, Value, Work, params};
+use crate::inputs::shared::Shared;
 use crate::inputs::sparse::{Generator, MAX_ENTRIES, MAX_ROWS, Positions, Shape, small_integer};
 
 words! {
@@ -269,12 +270,17 @@ impl Problem for Spec {
         best.into_iter().chain(own).collect()
     }
 
+    fn shared_input(&self) -> Option<String> {
+        Some(matrix::name(self))
+    }
+
     fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {
         let all = match self.generator() {
             Some(generator) => generator.positions(self.seed),
             None => {
                 let found = |hash: &str| stored(hash).map(Arc::new).map_err(Failure::NotApplicable);
-                Positions::of(&matrix::matrix(self, found).map_err(|failure| failure.to_string())?)
+                let made = matrix::matrix(self, found, &Shared::default());
+                Positions::of(&*made.map_err(|failure| failure.to_string())?)
             }
         };
         all.map(Some).map_err(|error| error.to_string())

@@ -10,8 +10,7 @@ use super::certificate::{Sums, mistake, total};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::{Fault, Value};
 use crate::device::Held;
-use crate::device::cpu::memory;
-use crate::inputs::sparse::Csr;
+use crate::inputs::shared::Contents;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::real::for_type;
 use kernels::{Kernels, Lanes, Rows};
@@ -30,6 +29,8 @@ pub struct Cg {
     isa: Isa,
     starts: Vec<u32>,
     _held: Held,
+    /// Counts the matrix of which the arrays are copies, and which is kept for others.
+    _shared: Held,
     columns: Buffer,
     values: Buffer,
     longest: u64,
@@ -53,7 +54,7 @@ impl PoolJob for Cg {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Cg, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(2 * super::work(&spec).footprint)?;
+        context.require(2 * super::work(&spec).footprint)?;
         let job = for_type!(spec.ty, T => Cg::new::<T>(spec, isa, context));
         Ok((job?, isa))
     }
@@ -88,7 +89,9 @@ impl PoolJob for Cg {
 
 impl Cg {
     fn new<T: Lanes>(spec: Spec, isa: Isa, context: &Context) -> Result<Cg, Failure> {
-        let Csr { starts, indices, values, .. } = spec.matrix_of::<T>()?;
+        let matrix = spec.shared_matrix::<T>(context.shared)?;
+        let shared = Held::in_host_memory(matrix.bytes())?;
+        let (starts, indices, values) = (matrix.starts.clone(), &matrix.indices, &matrix.values);
         let (entries, n, pool) = (indices.len(), spec.n() as usize, &context.pool);
         let vector = || Buffer::new(n * size_of::<T>());
         let mut job = Cg {
@@ -97,6 +100,7 @@ impl Cg {
             longest: starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0),
             shares: Shares::new(&starts, pool.threads(), context.fault),
             _held: Held::new(4 * starts.len() as u64),
+            _shared: shared,
             starts,
             columns: Buffer::new(4 * entries)?,
             values: Buffer::new(size_of::<T>() * (entries + 1))?,
