@@ -29,8 +29,8 @@
 //! | [`stats`] | intervals, the stopping rule, flags of noise, the rule that compares two runs (pure) | `case` |
 //! | memory | memory that is free, and arrays that ask for it | `case` |
 //! | files | opening files that users name: regular, of bounded length, without waiting | `case`, `memory` |
-//! | [`inputs`] | index generators and data as integer functions of (seed, i); index files | `case`, `memory`, `files` |
-//! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats`, `memory`, `files` |
+//! | [`inputs`] | index generators and data as integer functions of (seed, i); index files; inputs that cases share | `case`, `memory`, `files` |
+//! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats`, `memory`, `files`, `inputs` |
 //! | [`primitives`] | definitions, parameters, accesses, oracles (pure) | `case`, `memory`, `inputs` |
 //! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `inputs`, `device`, `primitives` |
 //! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |

@@ -35,17 +35,31 @@ static Generator generator_of(Case& parameters) {
     return {kind.kind, parameters.number(at + kind.n), kind.m ? parameters.number(at + kind.m, kind.unset) : 0};
 }
 
-// The matrix, which the next round of a case finds where the last one left it.
+// Most bytes of matrices that are kept for further rounds and cases.
+static const u64 KEPT = 2ull << 30;
+
+// The matrix, which later rounds and cases find where this one leaves it; those that were used least recently go first.
 static std::shared_ptr<const Rows> rows_of(const Generator& generator, u64 seed) {
-    static std::shared_ptr<const Rows> last;
-    static std::vector<u64> of;
+    struct Kept {
+        std::vector<u64> of;
+        std::shared_ptr<const Rows> rows;
+    };
+    static std::vector<Kept> kept;
     const std::vector<u64> wanted{(u64)generator.kind, generator.n, generator.m, seed};
-    if (!last || of != wanted) {
-        last.reset();
-        last = generator.make(seed);
-        of = wanted;
+    const auto found = std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.of == wanted; });
+    if (found != kept.end()) {
+        std::rotate(found, found + 1, kept.end());
+        return kept.back().rows;
     }
-    return last;
+    const auto bytes = [](const Rows& rows) { return 4 * (rows.starts.size() + rows.columns.size()); };
+    u64 all = 4 * (generator.rows(~0u) + generator.entries(~0u));
+    for (const Kept& one : kept) all += bytes(*one.rows);
+    while (!kept.empty() && all > KEPT) {
+        all -= bytes(*kept.front().rows);
+        kept.erase(kept.begin());
+    }
+    kept.push_back({wanted, generator.make(seed)});
+    return kept.back().rows;
 }
 
 static Spmv spmv_of(Case& parameters) {

@@ -211,11 +211,11 @@ impl Printer {
                 shown.for_each(|device| self.note(&super::devices::line(device)));
                 self.uncalibrated(devices);
             }
-            Event::Progress { case, stage, .. } => {
+            Event::Progress { case, stage, making, .. } => {
                 if *stage == Stage::Sample {
                     self.eta.sample(now);
                 }
-                self.status(case, *stage);
+                self.status(case, *stage, making.as_deref());
             }
             Event::Round { result, .. } => {
                 changed.inspect(|at| self.eta.finish(*at, &self.ledger, now));
@@ -306,10 +306,11 @@ impl Printer {
     }
 
     /// The live line: the current activity, and the time that the rest may take.
-    fn status(&self, case: &str, stage: Stage) {
+    fn status(&self, case: &str, stage: Stage, making: Option<&str>) {
         let Some(at) = self.ledger.position(case).filter(|_| self.live) else { return };
         let (label, doing) = (self.label(&self.ledger.plan().cases[at]), stage.doing());
-        out::progress(&format!("[{}] {label}: {doing}", self.place()));
+        let making = making.map(|what| format!(" {what}")).unwrap_or_default();
+        out::progress(&format!("[{}] {label}: {doing}{making}", self.place()));
     }
 
     fn label(&self, case: &Case) -> String {

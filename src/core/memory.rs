@@ -103,6 +103,15 @@ pub fn filled<T: Clone>(elements: usize, element: T) -> Result<Vec<T>, NoMemory>
     Ok(array)
 }
 
+/// So many zeros, whose pages are taken when they are first written: several threads take them sooner than one.
+///
+/// # Errors
+/// When they do not fit.
+pub fn zeroed<T: Copy + Default>(elements: usize) -> Result<Vec<T>, NoMemory> {
+    ask::<T>(elements)?;
+    Ok(vec![T::default(); elements])
+}
+
 /// The elements of an iterator, of which there are at most `elements`: it is not asked for more.
 ///
 /// # Errors

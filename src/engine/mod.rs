@@ -9,6 +9,7 @@ pub mod device_profiles;
 pub mod environment;
 pub mod executors;
 pub(crate) mod inbox;
+mod inputs;
 mod memory_check;
 pub mod noise_monitor;
 mod orders;

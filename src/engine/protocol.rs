@@ -193,6 +193,10 @@ pub struct RoundResult {
     pub resolved: Vec<(String, Value)>,
     /// Start of the first sample, seconds since the Unix epoch.
     pub started: f64,
+    /// Seconds that preparation took: making inputs, or finding those that are shared, and copying them into fresh arrays on the
+    /// device. Missing in folders from before it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generate: Option<f64>,
     /// Wall-clock seconds from the start of preparation to the end of judging and certification.
     #[serde(default)]
     pub wall: f64,
@@ -272,7 +276,14 @@ pub enum Event {
     /// A plan starts: its number of cases, and the largest minimum number of rounds of its experiments.
     Started { cases: usize, rounds: usize },
     /// Progress inside one (case, round); may be coalesced.
-    Progress { case: String, round: u32, stage: Stage },
+    Progress {
+        case: String,
+        round: u32,
+        stage: Stage,
+        /// The input in host memory that is made now and kept for other cases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        making: Option<String>,
+    },
     /// A picture of what the case computes, taken between samples or after the last one. Sent only to clients that ask
     /// for [`Pictures`]; may be dropped, and is not acknowledged.
     Snapshot { case: String, round: u32, picture: Snapshot },

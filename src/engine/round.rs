@@ -7,7 +7,7 @@ use super::output_sampling;
 use super::protocol::{RoundResult, Stage};
 use super::sampler::Round;
 use super::schedule::Turn;
-use super::server::{Server, stage};
+use super::server::{Server, generating, stage};
 use super::snapshots::SampleContext;
 use super::turns::PlanProgress;
 use crate::case::{Cache, Cancel, Case, Failure, Value, Verdict};
@@ -64,13 +64,16 @@ impl<W: Write> Server<W> {
         let host = position(host).unwrap_or(at);
         self.executors[host].select_device(device);
         self.watch.begin();
-        stage(&mut self.output, case, turn.round, Stage::Generate)?;
+        let making = progress.inputs.missing(turn.case);
+        generating(&mut self.output, case, turn.round, making)?;
+        let generates = Instant::now();
         let profile = self.profiles.of(case).ok();
         let (chosen, method) = chosen(case, profile, model::find(model::chooser(case)))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {
             self.executors[host].wait_for_own_work()?;
         }
+        let generate = generates.elapsed().as_secs_f64();
         let certifies = measure.certify && case.peer().is_none();
         let judged = certifies.then(|| self.output_sampling.draw(case, turn.round, turn.attempt));
         let drawn = judged.is_some_and(|judged| judged.drawn);
@@ -125,6 +128,7 @@ impl<W: Write> Server<W> {
             transfer,
             resolved,
             started: measured.started,
+            generate: Some(generate),
             wall: began.elapsed().saturating_sub(paused).as_secs_f64(),
             elapsed: progress.clock.elapsed(),
             conditions: measured.conditions,

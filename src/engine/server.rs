@@ -192,7 +192,17 @@ pub(super) fn emit(mut output: &mut dyn Write, event: &Event) -> io::Result<()> 
 
 /// Tells what happens to a case.
 pub(super) fn stage(output: &mut dyn Write, case: &Case, round: u32, stage: Stage) -> io::Result<()> {
-    emit(output, &Event::Progress { case: case.id.clone(), round, stage })
+    emit(output, &Event::Progress { case: case.id.clone(), round, stage, making: None })
+}
+
+/// Tells that the inputs of a case are generated, and which shared one is missing.
+pub(super) fn generating(
+    output: &mut dyn Write,
+    case: &Case,
+    round: u32,
+    making: Option<String>,
+) -> io::Result<()> {
+    emit(output, &Event::Progress { case: case.id.clone(), round, stage: Stage::Generate, making })
 }
 
 /// Why there is no copy, without the prefix `n/a`.

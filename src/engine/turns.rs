@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::inputs::PlanInputs;
 use super::orders::{Order, Orders};
 use super::protocol::{Event, Finished, Level, Ranked, RoundResult};
 use super::round::TurnError;
@@ -28,6 +29,7 @@ pub(super) struct PlanProgress<'a> {
     pub plan: &'a Plan,
     pub schedule: Schedule,
     pub orders: Orders,
+    pub inputs: PlanInputs,
     /// Whether the client was told that the engine is paused.
     held: bool,
     pub clock: RunClock,
@@ -74,12 +76,14 @@ impl<W: Write> Server<W> {
         let (earlier, before) = (finished.elapsed, finished.before);
         let clock = RunClock { began: self.idle, paused: Duration::ZERO, earlier, before };
         let schedule = Schedule::new(plan, finished);
-        let mut progress = PlanProgress { plan, schedule, orders, held: false, clock };
+        let inputs = PlanInputs::of(plan, &indices);
+        let mut progress = PlanProgress { plan, schedule, orders, inputs, held: false, clock };
         self.certified.clear();
         self.snapshots = Snapshots::default();
         self.sort_out(&mut progress)?;
         self.compile_ahead(&progress);
         let stop = self.run_turns(&mut progress)?;
+        indices.shared().clear();
         self.idle = Instant::now();
         if matches!(stop, Some(Stop::Lost)) {
             return Ok(Ending::DeviceLost);
@@ -130,6 +134,9 @@ impl<W: Write> Server<W> {
             }
             if let Some(stop) = self.run_turn(progress, turn)? {
                 return Ok(Some(stop));
+            }
+            if progress.inputs.has(turn.case) && !progress.schedule.due(turn.case) {
+                progress.inputs.keep_for(&progress.schedule.left());
             }
         }
     }

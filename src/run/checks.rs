@@ -96,7 +96,13 @@ fn flaw(result: &RoundResult, ledger: &Ledger, at: usize) -> Option<String> {
             if seconds > 0.0 && seconds.is_finite() { "below what a clock resolves" } else { "no duration" };
         return Some(format!("samples[{at}] of round {round} is {seconds:e} s, {why}"));
     }
-    for (key, seconds) in [("started", result.started), ("wall", result.wall), ("elapsed", result.elapsed)] {
+    let generate = result.generate.unwrap_or(0.0);
+    for (key, seconds) in [
+        ("started", result.started),
+        ("generate", generate),
+        ("wall", result.wall),
+        ("elapsed", result.elapsed),
+    ] {
         if !(seconds.is_finite() && seconds >= 0.0) {
             return Some(format!("`{key}` of round {round} is {seconds:e} s"));
         }
@@ -128,7 +134,8 @@ fn too_long(result: &RoundResult) -> Option<String> {
     let (round, wall) = (result.round, result.wall);
     let samples: f64 = result.samples.iter().sum::<f64>() * f64::from(result.batch);
     let transfer = result.transfer.map_or(0.0, |transfer| transfer.in_seconds.max(transfer.out_seconds));
-    let parts = [("samples", samples), ("transfer", transfer)];
+    let parts =
+        [("samples", samples), ("transfer", transfer), ("preparation", result.generate.unwrap_or(0.0))];
     let limit = wall * (1.0 + APART.0) + APART.1;
     let (part, seconds) = parts.into_iter().find(|(_, seconds)| wall > 0.0 && *seconds > limit)?;
     Some(format!("the {part} of round {round} took {seconds:.3e} s, and the whole round {wall:.3e} s"))
@@ -182,6 +189,10 @@ mod tests {
         );
         assert!(error(|result| _ = result.samples.pop()).is_some_and(|told| told.contains("asks for 5")));
         assert!(error(|result| result.batch = 0).is_some());
+        assert!(error(|result| result.generate = Some(-1.0)).is_some_and(|told| told.contains("`generate`")));
+        assert!(
+            error(|result| result.generate = Some(2e9)).is_some_and(|told| told.contains("the preparation"))
+        );
         assert!(error(|result| result.wall = -1.0).is_some_and(|told| told.contains("`wall`")));
         for (tolerance, wrong) in
             [(0.0, false), (1e-3, false), (-1e-3, true), (f64::NAN, true), (f64::INFINITY, true)]

@@ -119,6 +119,11 @@ impl Record {
         spent
     }
 
+    /// Seconds that the preparation of all attempts took ([`RoundResult::generate`]); `None` if none of them tells.
+    pub fn generating(&self) -> Option<f64> {
+        self.attempts().filter_map(|attempt| attempt.generate).reduce(|all, one| all + one)
+    }
+
     /// Whether the only attempt at some round is flagged.
     pub fn awaits_second_look(&self) -> bool {
         self.rounds.iter().any(|round| self.is_doubtful(round))

@@ -84,6 +84,8 @@ pub struct Session {
     pub ledger: Ledger,
     pub phase: Phase,
     pub current: Option<Current>,
+    /// The input that is made now and kept for other cases.
+    pub making: Option<String>,
     pub log: Log,
     pub eta: Eta,
     pub began: Duration,
@@ -173,6 +175,7 @@ impl Session {
             ledger,
             phase: Phase::Running,
             current: None,
+            making: None,
             log: Log::default(),
             eta,
             began: now,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::case::units::fmt_size;
 use crate::case::{Cancel, Failure, HostMemory, Snapshot, Transfer, Value, Verdict};
+use crate::inputs::shared::Contents;
 
 /// Looks up an index array by its hash.
 pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>;
@@ -105,6 +106,31 @@ impl Held {
             Some(all) if all <= limit => Ok(Held::new(bytes)),
             _ => Err(too_large(bytes, limit.saturating_sub(now).max(0) as u64)),
         }
+    }
+}
+
+/// A shared input that a case uses, and its share in the count of the case's memory.
+pub struct Counted<T> {
+    contents: Arc<T>,
+    _held: Held,
+}
+
+impl<T: Contents> Counted<T> {
+    /// Counts a shared input as memory of the case that is prepared, whether the case has made it or found it.
+    ///
+    /// # Errors
+    /// [`Failure::NotApplicable`] if it does not fit beside the case's arrays.
+    pub fn of(contents: Arc<T>) -> Result<Counted<T>, Failure> {
+        let held = Held::in_host_memory(contents.bytes())?;
+        Ok(Counted { contents, _held: held })
+    }
+}
+
+impl<T> std::ops::Deref for Counted<T> {
+    type Target = Arc<T>;
+
+    fn deref(&self) -> &Arc<T> {
+        &self.contents
     }
 }
 

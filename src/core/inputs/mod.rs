@@ -15,6 +15,7 @@ pub mod partitions;
 pub mod permutation;
 mod real;
 pub mod scramble;
+pub mod shared;
 pub mod sparse;
 pub mod zipf;
 

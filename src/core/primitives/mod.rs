@@ -40,7 +40,7 @@ pub use per_gpu::{bytes_per_device, check, method_candidates, ranking, work};
 pub use problem::{
     Costs, Definition, Elsewhere, IndexLookup, OF_CPUS, OF_GPUS, Primitive, Problem, of_cpus, of_gpus,
 };
-pub use registry::{find, positions, problem, registry, version, walks};
+pub use registry::{find, positions, problem, registry, shared_input, version, walks};
 
 use crate::case::{Params, Value};
 use crate::inputs::mix::{scale, word64};

@@ -94,6 +94,12 @@ pub trait Problem {
         None
     }
 
+    /// The name of the input in host memory that cases share ([`Shared`](crate::inputs::shared::Shared)); `None` for a case
+    /// that has none, because its inputs are made where they are used.
+    fn shared_input(&self) -> Option<String> {
+        None
+    }
+
     /// The index sequences of the case, each cut after `most` indices; none for a primitive without indices.
     ///
     /// # Errors

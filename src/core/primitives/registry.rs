@@ -74,6 +74,11 @@ pub fn positions(files: &[IndexFile], case: &Case) -> Result<Option<Positions>, 
     problem(case)?.positions(&|hash| stored(files, hash))
 }
 
+/// The name of the input in host memory that a case shares with others ([`Problem::shared_input`]); `None` without one.
+pub fn shared_input(case: &Case) -> Option<String> {
+    problem(case).ok()?.shared_input()
+}
+
 fn stored(files: &[IndexFile], hash: &str) -> Result<Vec<u64>, String> {
     let file = files.iter().find(|file| file.hash == hash).ok_or("no such file in the plan")?;
     indices::find(file).map_err(|missing| missing.to_string())

@@ -8,6 +8,7 @@ use crate::device::cpu::caches::{self, Cache};
 use crate::device::cpu::{self, Context, Evictor, Isa, Pool, affinity};
 use crate::engine::{Executor, Preparation};
 use crate::inputs::indices::Store;
+use crate::inputs::shared::Shared;
 use crate::primitives::implementations::implementation;
 use crate::stats;
 
@@ -68,11 +69,12 @@ impl CpuExecutor {
         fault: Option<Fault>,
         cancel: &'a Cancel,
         stored: Stored<'a>,
+        shared: &'a Shared,
     ) -> Result<Context<'a>, Failure> {
         let pool = self.pool(self.kind.threads.or(threads))?;
         // For `scalar` nothing is left to the case, so nothing is reported as resolved.
         let open = self.kind.threads.is_none();
-        Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open, stored })
+        Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open, stored, shared })
     }
 }
 
@@ -129,7 +131,7 @@ impl Executor for CpuExecutor {
     fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {
         let stored = |hash: &str| self.indices.get(hash);
         let (threads, isa) = threads_and_isa(&case.params)?;
-        let context = self.context(threads, isa, fault, cancel, &stored)?;
+        let context = self.context(threads, isa, fault, cancel, &stored, self.indices.shared())?;
         implementation(case)?.on_pool(case, &context)
     }
 
@@ -138,7 +140,8 @@ impl Executor for CpuExecutor {
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {
-        copy(&self.context(None, None, None, &Cancel::default(), &|hash| self.indices.get(hash))?)
+        let stored = |hash: &str| self.indices.get(hash);
+        copy(&self.context(None, None, None, &Cancel::default(), &stored, self.indices.shared())?)
     }
 
     fn evict(&self) -> Result<u64, Failure> {
@@ -156,6 +159,11 @@ impl Executor for CpuExecutor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Verdict;
+    use crate::recipe::{
+        self,
+        plan::{Overrides, resolve},
+    };
 
     #[test]
     fn a_copy_is_larger_than_the_caches_and_still_quick() {
@@ -163,6 +171,52 @@ mod tests {
         assert_eq!(copied(&[]), 64 << 20);
         assert_eq!(copied(&[cache(1), cache(48), cache(32)]), 96 << 20);
         assert_eq!(copied(&[cache(260)]), 256 << 20);
+    }
+
+    /// Methods, types and rounds share what is made of a matrix or a graph. What a case reports as its memory does not depend on
+    /// who made it, and executions leave it as it was made.
+    #[test]
+    fn cases_share_inputs_which_nobody_changes() {
+        for (primitive, chart, made) in [
+            // The matrix, what certificates know by type, and the blocks, which are those of both types.
+            (
+                "spmv: {matrix: {rmat: 8}, type: [f32, f64], method: [row, balanced, blocks, segscan, he2007]}",
+                "x: method, y: time, lines: type",
+                4,
+            ),
+            // The graph, and what a case finds in it.
+            (
+                "sssp: {graph: {rmat: 4}, vertices: 500, method: [bellman-ford, near-far, bucketing, fusion]}",
+                "x: method, y: time",
+                2,
+            ),
+            // The matrix by type.
+            ("cg: {class: T, rows: 100, type: [f32, f64]}", "x: type, y: time", 2),
+        ] {
+            let text = format!("{primitive}\nbackend: cpu\nchart: {{{chart}}}\n");
+            let recipe = recipe::parse("a.yaml", &text).expect("a recipe");
+            let cases = resolve(&recipe, &Overrides::default()).expect("a plan").cases;
+            let (executor, cancel) = (CpuExecutor::cpu(), Cancel::default());
+            let shared = executor.indices.shared();
+            let round = || -> Vec<u64> {
+                let memory = |case: &Case| {
+                    let mut prepared = executor.prepare(case, None, &cancel).expect("prepared");
+                    prepared.sample(3).expect("a sample");
+                    let verdict = prepared.certify(&cancel).expect("a verdict");
+                    assert!(matches!(verdict, Verdict::Certified { .. }), "{verdict:?}");
+                    prepared.memory()
+                };
+                cases.iter().map(memory).collect()
+            };
+            let first = round();
+            let kept = shared.bytes();
+            assert_eq!((round(), shared.made(), shared.bytes()), (first.clone(), made, kept), "{primitive}");
+            assert!(first.iter().all(|memory| *memory > kept / 4), "{primitive}: {first:?} beside {kept}");
+            // As for a case that needs the room.
+            shared.make_room(u64::MAX);
+            assert_eq!(shared.bytes(), 0);
+            assert_eq!((round(), shared.made()), (first, 2 * made), "{primitive}");
+        }
     }
 
     #[test]

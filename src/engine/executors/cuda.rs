@@ -148,7 +148,8 @@ impl Executor for CudaExecutor {
         let all = self.turn_to_all(gpus)?;
         let stored = |hash: &str| self.indices.get(hash);
         let part = |gpu: &Gpu, others: &[Gpu], fault| {
-            let setup = GpuSetup { gpu, others, fault, cancel, stored: &stored };
+            let shared = self.indices.shared();
+            let setup = GpuSetup { gpu, others, fault, cancel, stored: &stored, shared };
             let all = [gpu].into_iter().chain(others);
             fetching::prepared(all, case, || implementation(case)?.on_gpu(case, &setup))
         };

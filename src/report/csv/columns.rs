@@ -75,6 +75,9 @@ fn optional<'a>(plan: &Plan, records: &[Record], copies: &'a Copies) -> Vec<Colu
             transfer("transfer_out_s", "s", |transfer| transfer.out_seconds),
         ]);
     }
+    if any(&|record| record.generating().is_some()) {
+        columns.push(Column::new("generate_s", "s", |row: &Row| row.record.generating()));
+    }
     if any(&|record| !record.superseded.is_empty()) {
         let set_aside = |row: &Row| row.record.superseded.len();
         columns.push(Column::new("rounds_set_aside", NO_UNIT, set_aside));

@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_while_a_sample_may_be_timed() {
-        let progress = |stage| Event::Progress { case: "a".into(), round: 0, stage };
+        let progress = |stage| Event::Progress { case: "a".into(), round: 0, stage, making: None };
         for stage in [Stage::Generate, Stage::WarmUp, Stage::Sample, Stage::Certify] {
             assert_eq!(urgency(&progress(stage), false), Urgency::Held, "{stage:?}");
         }

@@ -133,7 +133,7 @@ impl Watchdog {
             self.idle = Duration::ZERO;
         }
         match event {
-            Event::Progress { case, round, stage } if advances => {
+            Event::Progress { case, round, stage, .. } if advances => {
                 let case = ledger.position(case);
                 self.activity = case.map(|case| Activity { case, round: *round, stage: *stage });
                 self.limit = self.least.max(case.map_or(LONG, |case| generous(case, ledger)));
@@ -156,7 +156,7 @@ impl Watchdog {
             Event::Started { .. } => !self.started,
             Event::Paused => self.pause_asked && !self.held,
             Event::Continued => self.held,
-            Event::Progress { case, round, stage } => ledger.position(case).is_some_and(|case| {
+            Event::Progress { case, round, stage, .. } => ledger.position(case).is_some_and(|case| {
                 let next = Activity { case, round: *round, stage: *stage };
                 self.is_step(next, ledger)
             }),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     fn progress(ledger: &Ledger, case: usize, stage: Stage) -> Event {
-        Event::Progress { case: ledger.plan().cases[case].id.clone(), round: 0, stage }
+        Event::Progress { case: ledger.plan().cases[case].id.clone(), round: 0, stage, making: None }
     }
 
     fn log() -> Event {
@@ -302,7 +302,8 @@ mod tests {
         for _ in 0..59 {
             dog.pass(SECOND);
             assert!(!dog.hears(&log(), &ledger) && !dog.hears(&progress(&ledger, 0, Stage::Sample), &ledger));
-            let unknown = Event::Progress { case: "nowhere".to_owned(), round: 0, stage: Stage::Certify };
+            let unknown =
+                Event::Progress { case: "nowhere".to_owned(), round: 0, stage: Stage::Certify, making: None };
             assert!(!dog.advances(&unknown, &ledger) && !dog.hears(&Event::Paused, &ledger));
             assert_eq!(dog.overdue(&ledger), None);
         }
@@ -320,6 +321,7 @@ mod tests {
             case: ledger.plan().cases[case].id.clone(),
             round,
             stage,
+            making: None,
         };
         let mut dog = Watchdog::new(Duration::from_secs(60));
         assert!(dog.hears(&at(0, 4, Stage::Sample), &ledger), "max-rounds");

@@ -14,7 +14,7 @@ fn log(text: &str) -> Event {
 }
 
 fn progress() -> Event {
-    Event::Progress { case: "a".into(), round: 0, stage: Stage::Sample }
+    Event::Progress { case: "a".into(), round: 0, stage: Stage::Sample, making: None }
 }
 
 fn round(started: f64) -> Event {

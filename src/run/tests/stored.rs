@@ -35,7 +35,7 @@ fn every_event_is_read_as_it_was_written_and_when() {
             profiles: Vec::new(),
         },
         Event::Started { cases: 4, rounds: 1 },
-        Event::Progress { case: id.clone(), round: 0, stage: Stage::WarmUp },
+        Event::Progress { case: id.clone(), round: 0, stage: Stage::WarmUp, making: None },
         Event::Reference { pass: 0, backend: "scalar".into(), copy: 0.1 + 0.2, ranked: Vec::new() },
         Event::Snapshot {
             case: id.clone(),

@@ -152,7 +152,10 @@ fn doing(
     };
     let wanted = session.eta.rounds_of(&session.ledger, record);
     let left = left.map(|left| format!("{}{} left", theme.separator(), words::left(left, theme)));
-    let text = format!(" round {} of {wanted}: {stage}{}", current.round + 1, left.unwrap_or_default());
+    let making = session.making.as_deref().filter(|_| current.stage == Stage::Generate);
+    let making = making.map(|what| format!(": {what}")).unwrap_or_default();
+    let text =
+        format!(" round {} of {wanted}: {stage}{making}{}", current.round + 1, left.unwrap_or_default());
     Line::styled(text, theme.focus())
 }
 

@@ -58,10 +58,11 @@ impl Session {
                 let (cases, rounds) = (number_of(*cases, "case"), number_of(*rounds, "round"));
                 self.say(now, Level::Info, &format!("{cases}, {rounds}"));
             }
-            Event::Progress { case, round, stage } => {
+            Event::Progress { case, round, stage, making } => {
                 if *stage == Stage::Sample {
                     self.eta.sample(now);
                 }
+                self.making.clone_from(making);
                 self.moved(case, *round, *stage);
             }
             Event::Round { result, .. } => {

@@ -35,7 +35,7 @@ pub fn hello() -> Event {
 }
 
 pub fn progress(plan: &Plan, at: usize, round: u32, stage: Stage) -> Event {
-    Event::Progress { case: plan.cases[at].id.clone(), round, stage }
+    Event::Progress { case: plan.cases[at].id.clone(), round, stage, making: None }
 }
 
 /// Five samples of a case, which vary with its place in the plan and slightly with the round, with the minimum

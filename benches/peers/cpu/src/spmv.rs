@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::case::{Case, NotApplicable, refused};
+use crate::inputs::shared;
 use crate::inputs::sparse::{Csr, Generator, Shape, small_integer};
 use crate::products::{Number, Rows, Storage, transposed};
 use crate::threads::{Pinning, Threads, require};
@@ -83,7 +84,10 @@ impl<T: Number> Product<T> {
             return refused("the crate has at most 2147483647 rows and columns with indices of 32 bits");
         }
         require(2 * bytes::<T>(shape, add))?;
-        let made = generator.make(seed).map_err(|why| NotApplicable(why.to_string()))?;
+        let needs = 8 * (shape.rows + shape.entries);
+        let made = shared().get(&format!("{generator} {seed}"), "positions", needs, || generator.make(seed));
+        // A copy in fresh arrays.
+        let made = Csr::clone(&*made.map_err(|why| NotApplicable(why.to_string()))?);
         let matrix = made.with_values(|row, column, at| match diagonal {
             Some(diagonal) if row == u64::from(column) => T::of(diagonal),
             Some(_) => T::of(-1.0),

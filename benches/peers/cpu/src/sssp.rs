@@ -2,6 +2,7 @@
 //! `petgraph`, by one. What is timed is the search with what it allocates, and not the building of the crate's graph.
 
 use std::num::Saturating;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ use petgraph::csr::Csr;
 
 use crate::case::{Case, NotApplicable, refused};
 use crate::inputs::dijkstra::distances;
+use crate::inputs::shared;
 use crate::inputs::graph::{Generated, Graph, Topology, UNREACHED};
 use crate::threads::{Pinning, Threads, require};
 use crate::work::{Setting, Work};
@@ -70,11 +72,13 @@ pub fn prepare(peer: &str, case: &mut Case) -> Result<Box<dyn Work>, NotApplicab
     }
     // The lab's arcs, a list of edges and the arcs of the crate, of `graph` in both directions, are in memory together.
     require((8 + 12 + 16) * count + 16 * generated.vertices)?;
-    let graph = generated.make().map_err(|why| NotApplicable(why.to_string()))?;
+    let name = format!("{generated:?}");
+    let graph = shared().get(&name, "arcs", 16 * count, || generated.make());
+    let graph = graph.map_err(|why| NotApplicable(why.to_string()))?;
     let source = source.unwrap_or_else(|| graph.hub());
     Ok(match peer {
         "graph" => Box::new(DeltaStepping::new(graph, source, delta, threads)?),
-        _ => Box::new(Dijkstra::new(graph, source)?),
+        _ => Box::new(Dijkstra::new(&name, graph, source)?),
     })
 }
 
@@ -84,7 +88,7 @@ fn effective_bytes(graph: &Graph) -> u64 {
 }
 
 struct DeltaStepping {
-    graph: Graph,
+    graph: Arc<Graph>,
     source: u32,
     threads: Threads,
     deltas: Vec<f32>,
@@ -95,7 +99,7 @@ struct DeltaStepping {
 
 impl DeltaStepping {
     fn new(
-        graph: Graph,
+        graph: Arc<Graph>,
         source: u32,
         delta: Option<u32>,
         threads: Threads,
@@ -170,7 +174,7 @@ impl Work for DeltaStepping {
 type Length = Saturating<u32>;
 
 struct Dijkstra {
-    graph: Graph,
+    graph: Arc<Graph>,
     source: u32,
     theirs: Csr<(), u32, Directed, u32>,
     /// The last result.
@@ -179,10 +183,13 @@ struct Dijkstra {
 
 impl Dijkstra {
     /// Of parallel arcs the crate's compressed rows take one; the lightest decides.
-    fn new(graph: Graph, source: u32) -> Result<Dijkstra, NotApplicable> {
-        let mut edges: Vec<(u32, u32, u32)> = arcs(&graph).collect();
-        edges.sort_unstable();
-        edges.dedup_by_key(|edge| (edge.0, edge.1));
+    fn new(name: &str, graph: Arc<Graph>, source: u32) -> Result<Dijkstra, NotApplicable> {
+        let edges = shared().get(name, "sorted arcs", 12 * graph.arcs.len() as u64, || {
+            let mut edges: Vec<(u32, u32, u32)> = arcs(&graph).collect();
+            edges.sort_unstable();
+            edges.dedup_by_key(|edge| (edge.0, edge.1));
+            Ok::<_, NotApplicable>(edges)
+        })?;
         let mut theirs = match Csr::from_sorted_edges(&edges) {
             Ok(theirs) => theirs,
             Err(why) => return refused(format!("the crate refuses the graph: {why:?}")),

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::check::{fill, poison};
 use super::{Buffer, Isa, Pool, Worker, memory};
 use crate::case::{Cancel, Failure, Fault, Snapshot, Value, Verdict};
-use crate::device::held_by;
-use crate::device::{Prepared, Stored};
+use crate::device::{Prepared, Stored, held_by};
+use crate::inputs::shared::Shared;
 
 /// Context in which a case is prepared.
 pub struct Context<'a> {
@@ -25,9 +25,19 @@ pub struct Context<'a> {
     pub open: bool,
     /// Looks up an index array by its hash.
     pub stored: Stored<'a>,
+    /// The inputs that cases share.
+    pub shared: &'a Shared,
 }
 
 impl Context<'_> {
+    /// Refuses a case that needs more memory than it may have: what is free, and what is kept for others.
+    ///
+    /// # Errors
+    /// [`Failure::NotApplicable`] with both figures.
+    pub fn require(&self, bytes: u64) -> Result<(), Failure> {
+        memory::fits(bytes, self.shared.room())
+    }
+
     /// The instruction set to use: the recipe's, or else the one that the primitive's rule chooses.
     ///
     /// # Errors
@@ -206,8 +216,9 @@ pub fn on_pool<J: PoolJob>(
     declared: u64,
     context: &Context,
 ) -> Result<Box<dyn Prepared>, Failure> {
-    let available = memory::available();
+    let available = context.shared.room();
     memory::fits(declared, available)?;
+    context.shared.make_room(declared);
     let (prepared, memory) = held_by(available, || J::prepare(case, context));
     let (job, isa) = prepared?;
     let of_backend = [

@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::case::{Cancel, Failure, Fault, HostMemory, Snapshot, Transfer, Value, Verdict};
 use crate::device::held_by;
 use crate::device::{Prepared, Stored};
+use crate::inputs::shared::Shared;
 
 /// Both 32-bit halves of the poison word (`kernels/common/certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;
@@ -36,6 +37,8 @@ pub struct GpuSetup<'a> {
     pub cancel: &'a Cancel,
     /// Looks up an index array by its hash.
     pub stored: Stored<'a>,
+    /// The inputs that cases share.
+    pub shared: &'a Shared,
 }
 
 /// Elements [first, first + count) processed by one launch, on arrays whose base is off by `shift` elements.

@@ -1,5 +1,7 @@
 //! Generators of graphs whose numbers of vertices and arcs are known without making them.
 
+use std::ops::Range;
+
 use super::{Directions, Graph, checked};
 use crate::inputs::mix::{scale, word64};
 use crate::inputs::sparse::{Generator, Positions, Shape, SparseError};
@@ -114,16 +116,17 @@ impl Generated {
         let matrix = self.matrix().map(|matrix| matrix.make(self.seed)).transpose()?;
         let rows = matrix.as_ref().map_or(0, |matrix| matrix.rows());
         let weight = |i| weight(self.seed, self.heaviest, i);
-        Graph::of_edges(n, Directions::Both, |edge| match &matrix {
+        let parts = if matrix.is_some() { rows } else { n };
+        Graph::of_edges(n, Directions::Both, parts, |part, edge| match &matrix {
             Some(matrix) => {
                 let folded = |v| self.folded(v, rows);
-                for row in 0..rows {
+                for row in part {
                     let entries = matrix.row(row as usize);
                     entries
                         .for_each(|i| edge(folded(row), folded(matrix.indices[i].into()), weight(i as u64)));
                 }
             }
-            None => self.near(edge),
+            None => self.near(part, edge),
         })
     }
 
@@ -144,7 +147,7 @@ impl Generated {
                 Some((matrix, shape)) => matrix.each(self.seed, shape, &mut |row, column| {
                     edge(self.folded(row, shape.rows), self.folded(column.into(), shape.rows));
                 })?,
-                None => self.near(&mut |tail, head, _| edge(tail, head)),
+                None => self.near(0..self.vertices, &mut |tail, head, _| edge(tail, head)),
             }
             Ok(())
         })
@@ -166,23 +169,26 @@ impl Generated {
         (v * self.vertices / rows.max(1)) as u32
     }
 
-    /// The edges of a topology that is not random.
-    fn near(&self, edge: &mut dyn FnMut(u32, u32, u32)) {
+    /// The edges of a topology that is not random, from these vertices on.
+    fn near(&self, part: Range<u64>, edge: &mut dyn FnMut(u32, u32, u32)) {
         match self.topology {
             Line => {
                 let weight = |v| weight(self.seed, self.heaviest, v);
-                (1..self.vertices).for_each(|v| edge(v as u32 - 1, v as u32, weight(v)));
+                let ends = part.map(|v| v + 1).filter(|v| *v < self.vertices);
+                ends.for_each(|v| edge(v as u32 - 1, v as u32, weight(v)));
             }
-            Geometric => self.geometric(edge),
-            Grid { keep } => self.grid(keep, edge),
+            Geometric => self.geometric(part, edge),
+            Grid { keep } => self.grid(keep, part, edge),
             Random { .. } | Rmat { .. } => {}
         }
     }
 
-    fn grid(&self, keep: u64, edge: &mut dyn FnMut(u32, u32, u32)) {
-        let (n, w, mut number) = (self.vertices, self.width(), 0);
+    fn grid(&self, keep: u64, part: Range<u64>, edge: &mut dyn FnMut(u32, u32, u32)) {
+        let (n, w, first) = (self.vertices, self.width(), part.start);
+        // Edges to the right and below that earlier vertices have.
+        let mut number = first - first / w + first.min(n.saturating_sub(w));
         let grouped = self.grid_edges() / GROUP * GROUP;
-        for v in 0..n {
+        for v in part {
             let right = (v % w + 1 < w && v + 1 < n).then_some(v + 1);
             let below = Some(v + w).filter(|&below| below < n);
             for to in right.into_iter().chain(below) {
@@ -201,7 +207,7 @@ impl Generated {
         (0..bytes.len()).filter(|&other| (bytes[other], other) < (bytes[own], own)).count() as u64
     }
 
-    fn geometric(&self, edge: &mut dyn FnMut(u32, u32, u32)) {
+    fn geometric(&self, part: Range<u64>, edge: &mut dyn FnMut(u32, u32, u32)) {
         let (n, w) = (self.vertices, self.width());
         let point = |v: u64| {
             [v % w, v / w]
@@ -211,7 +217,7 @@ impl Generated {
                 .map(|(corner, axis)| corner + scale(word64(self.seed ^ POINTS, 2 * v + axis), CELL))
                 .collect::<Vec<u64>>()
         };
-        for v in 0..n {
+        for v in part {
             let column = v % w;
             let others = [
                 (column + 1 < w, v + 1),

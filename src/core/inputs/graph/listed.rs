@@ -65,8 +65,8 @@ pub fn graph(words: &[u64], directions: Directions, heaviest: u32, seed: u64) ->
     {
         return Err(SparseError(format!("arc {at} is outside a graph of {vertices} vertices")));
     }
-    Graph::of_edges(vertices, directions, |edge| {
-        for (i, &[tail, head, own]) in (0..).zip(arcs) {
+    Graph::of_edges(vertices, directions, arcs.len() as u64, |part, edge| {
+        for (i, &[tail, head, own]) in part.clone().zip(&arcs[part.start as usize..part.end as usize]) {
             let weight = if own == OPEN { weight(seed, heaviest, i) } else { own as u32 };
             edge((tail - OFFSET) as u32, (head - OFFSET) as u32, weight);
         }

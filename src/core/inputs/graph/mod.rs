@@ -4,7 +4,10 @@
 mod generators;
 pub mod listed;
 
-use super::sparse::{Positions, Shape, SparseError, put_back};
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use super::sparse::{Positions, Shape, SparseError, atomics, in_ranges, in_ranges_of, threads};
 use crate::memory;
 
 pub use generators::{Generated, Topology};
@@ -43,42 +46,70 @@ pub enum Directions {
 }
 
 impl Graph {
-    /// The graph with these edges, which `each` lists twice in the same order as (tail, head, weight), all below
-    /// `vertices`. The arcs of a vertex are in the order of the edges.
+    /// The graph with these edges. `each` lists those of a range of `parts` as (tail, head, weight), all below `vertices`,
+    /// several times in the same order. The arcs of a vertex are in the order of the edges.
     ///
     /// # Errors
     /// More arcs than 32 bits count, or a graph that does not fit into the memory.
     pub fn of_edges(
         vertices: u64,
         directions: Directions,
-        each: impl Fn(&mut dyn FnMut(u32, u32, u32)),
+        parts: u64,
+        each: impl Fn(Range<u64>, &mut dyn FnMut(u32, u32, u32)) + Sync,
     ) -> Result<Graph, SparseError> {
-        let mut arcs = 0u64;
-        each(&mut |_, _, _| arcs += 1 + u64::from(directions == Directions::Both));
+        let per_edge = 1 + u64::from(directions == Directions::Both);
+        let found = in_ranges(parts, |part| {
+            let mut arcs = 0;
+            each(part, &mut |_, _, _| arcs += per_edge);
+            arcs
+        });
+        let arcs = found.into_iter().sum::<u64>();
         checked(vertices, arcs.into())?;
-        let mut starts = memory::filled(vertices as usize + 1, 0u32)?;
-        let mut arcs = memory::filled(arcs as usize, WeightedArc::default())?;
-        each(&mut |tail, head, _| {
-            starts[tail as usize + 1] += 1;
-            starts[head as usize + 1] += u32::from(directions == Directions::Both);
-        });
-        let mut sum = 0;
-        starts.iter_mut().for_each(|start| {
-            sum += *start;
-            *start = sum;
-        });
-        let mut put = |from: u32, arc| {
-            let to = &mut starts[from as usize];
-            arcs[*to as usize] = arc;
-            *to += 1;
+        let ends = |part: Range<u64>, to: &mut dyn FnMut(u32, WeightedArc)| {
+            each(part, &mut |tail, head, weight| {
+                to(tail, WeightedArc { target: head, weight });
+                if directions == Directions::Both {
+                    to(head, WeightedArc { target: tail, weight });
+                }
+            });
         };
-        each(&mut |tail, head, weight| {
-            put(tail, WeightedArc { target: head, weight });
-            if directions == Directions::Both {
-                put(head, WeightedArc { target: tail, weight });
+        // Each writer counts arcs by their vertices, and so knows where its first arc of each goes. The counts of all take no
+        // more than the arcs do.
+        let (n, writers) = (vertices as usize, (arcs / vertices.max(1)).clamp(1, threads()));
+        let own = |writer: u64| parts * writer / writers..parts * (writer + 1) / writers;
+        let mut counts = memory::zeroed::<u32>(n * writers as usize)?;
+        let counts = atomics(&mut counts);
+        let take = |writer: u64, vertex: u32| {
+            let count = &counts[writer as usize * n + vertex as usize];
+            let before = count.load(Ordering::Relaxed);
+            count.store(before + 1, Ordering::Relaxed);
+            before
+        };
+        let by_writer = |work: &(dyn Fn(u64) + Sync)| {
+            in_ranges_of(1, writers, |range| range.for_each(work));
+        };
+        by_writer(&|writer| ends(own(writer), &mut |vertex, _| _ = take(writer, vertex)));
+        let mut starts = memory::with_room(n + 1)?;
+        let mut sum = 0;
+        for vertex in 0..n {
+            starts.push(sum);
+            for count in counts[vertex..].iter().step_by(n) {
+                let own = count.load(Ordering::Relaxed);
+                count.store(sum, Ordering::Relaxed);
+                sum += own;
             }
+        }
+        starts.push(sum);
+        let mut pairs = memory::zeroed::<[u32; 2]>(arcs as usize)?;
+        let words = atomics(pairs.as_flattened_mut());
+        by_writer(&|writer| {
+            ends(own(writer), &mut |vertex, arc| {
+                let at = 2 * take(writer, vertex) as usize;
+                words[at].store(arc.target, Ordering::Relaxed);
+                words[at + 1].store(arc.weight, Ordering::Relaxed);
+            });
         });
-        put_back(&mut starts);
+        let arcs = pairs.into_iter().map(|[target, weight]| WeightedArc { target, weight }).collect();
         Ok(Graph { starts, arcs })
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::inputs::sparse::Density;
+use crate::inputs::sparse::{Density, on_one_processor};
 use Topology::{Geometric, Grid, Line, Random, Rmat};
 use proptest::prelude::*;
 
@@ -100,6 +100,29 @@ fn the_edges_of_an_undirected_graph_are_arcs_in_both_directions() {
 }
 
 const OPEN_WEIGHT: u64 = listed::OPEN;
+
+/// Any number of threads makes the same bits, for arcs of both directions and of one.
+#[test]
+fn one_processor_makes_what_all_make() {
+    for topology in ALL {
+        let make = || of(topology, 100_003, 42).make();
+        assert_eq!(make(), on_one_processor(make), "{topology:?}");
+    }
+    let words: Vec<u64> = (0..90_000u64)
+        .flat_map(|i| {
+            [i * 7919 % 40_000, i % 40_000].map(|v| v + listed::OFFSET).into_iter().chain([OPEN_WEIGHT])
+        })
+        .chain([listed::OFFSET + 39_999])
+        .collect();
+    let make = || listed::graph(&words, Directions::Given, 9, 1);
+    let made = make().expect("a graph");
+    assert_eq!((make(), made.arcs.len()), (on_one_processor(make), 90_000));
+    let leaving =
+        |v: u64| (0..90_000u64).filter(move |i| i * 7919 % 40_000 == v).map(|i| (i % 40_000) as u32);
+    for v in [0, 17, 39_999] {
+        assert!(made.leaving(v as usize).iter().map(|arc| arc.target).eq(leaving(v)), "{v}");
+    }
+}
 
 /// The same numbers on every machine.
 #[test]

@@ -1,25 +1,27 @@
 //! The index arrays of a plan, read where its cases run.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::{Missing, find};
 use crate::case::{Failure, IndexFile};
+use crate::inputs::shared::Shared;
 
-/// Most indices cached between cases in total (256 MiB); a single longer array is cached nevertheless.
-const KEPT: usize = 32 << 20;
-
-/// The arrays used by a plan's cases, read on first use.
+/// The arrays used by a plan's cases, read on first use, and the inputs that its cases share.
 #[derive(Debug, Default)]
 pub struct Store {
     files: Vec<IndexFile>,
-    /// Cached arrays, most recently used last.
-    read: Mutex<Vec<(String, Arc<Vec<u64>>)>>,
+    shared: Shared,
 }
 
 impl Store {
     /// A store of the plan's files.
     pub fn of(files: &[IndexFile]) -> Store {
-        Store { files: files.to_owned(), read: Mutex::default() }
+        Store { files: files.to_owned(), shared: Shared::default() }
+    }
+
+    /// The inputs that cases share, the arrays among them by their hash.
+    pub fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// The array with this hash.
@@ -28,21 +30,8 @@ impl Store {
     /// `NotApplicable` if no file with the array is on this machine; `Failed` if there is one with other
     /// indices.
     pub fn get(&self, hash: &str) -> Result<Arc<Vec<u64>>, Failure> {
-        let mut read = self.read.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(at) = read.iter().position(|(known, _)| known == hash) {
-            let latest = read.remove(at);
-            read.push(latest);
-        } else {
-            let all = Arc::new(self.open(hash)?);
-            read.push((hash.to_owned(), all));
-        }
-        while read.len() > 1 && read.iter().map(|(_, all)| all.len()).sum::<usize>() > KEPT {
-            read.remove(0);
-        }
-        match read.last() {
-            Some((_, all)) => Ok(all.clone()),
-            None => Err(Failure::Failed("no index array was read".to_owned())),
-        }
+        let length = self.files.iter().find(|file| file.hash == hash).map_or(0, |file| file.length);
+        self.shared.get(hash, "words", length.saturating_mul(8), || self.open(hash))
     }
 
     fn open(&self, hash: &str) -> Result<Vec<u64>, Failure> {
@@ -69,7 +58,7 @@ mod tests {
     use std::fs;
 
     fn store(files: Vec<IndexFile>) -> Store {
-        Store { files, read: Mutex::default() }
+        Store::of(&files)
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The compressed rows themselves.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::inputs::mix::word64;
@@ -108,7 +111,38 @@ impl<V> Csr<V> {
     }
 }
 
+impl<V> Csr<V> {
+    /// The rows of several matrices with so many columns, one below another.
+    ///
+    /// # Errors
+    /// A matrix that does not fit into the memory.
+    pub fn stacked(columns: u64, parts: Vec<Csr<V>>) -> Result<Csr<V>, NoMemory> {
+        let rows = parts.iter().map(|part| part.rows() as usize).sum::<usize>();
+        let mut starts = memory::with_room(rows + 1)?;
+        starts.push(0);
+        let (mut indices, mut values, mut before) = (Vec::new(), Vec::new(), 0);
+        for part in parts {
+            starts.extend(part.starts.iter().skip(1).map(|start| before + start));
+            before += part.indices.len() as u32;
+            indices.push(part.indices);
+            values.push(part.values);
+        }
+        Ok(Csr { columns, starts, indices: memory::joined(indices)?, values: memory::joined(values)? })
+    }
+}
+
 impl<V: Clone> Csr<V> {
+    /// The matrix with the columns of each row in ascending order.
+    pub fn with_sorted_columns(&self) -> Cow<'_, Csr<V>> {
+        let sorted = |row: usize| self.indices[self.row(row)].is_sorted();
+        if (0..self.rows() as usize).all(sorted) {
+            return Cow::Borrowed(self);
+        }
+        let mut matrix = self.clone();
+        matrix.sort_columns();
+        Cow::Owned(matrix)
+    }
+
     /// Sorts the entries of each row by their columns; those of a column stay in order.
     pub fn sort_columns(&mut self) {
         for row in 0..self.starts.len().saturating_sub(1) {
@@ -157,21 +191,70 @@ pub(super) const SERIAL: u64 = 1 << 15;
 
 /// What `of` makes of ranges that divide 0..n, in their order, by up to as many threads as there are processors.
 pub fn in_ranges<T: Send>(n: u64, of: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
-    let processors = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let parts = n.div_ceil(SERIAL).clamp(1, processors);
-    let range = |k: u64| n * k / parts..n * (k + 1) / parts;
-    thread::scope(|scope| {
-        let (of, range) = (&of, &range);
-        let begin = |k| thread::Builder::new().spawn_scoped(scope, move || of(range(k))).map_err(|_| k);
-        let others: Vec<_> = (1..parts).map(begin).collect();
-        let first = [of(range(0))].into_iter();
-        let others = others.into_iter().map(|part| match part {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // A limit of processes is reached: this thread takes the range, too.
-            Err(k) => of(range(k)),
-        });
-        first.chain(others).collect()
-    })
+    in_ranges_of(SERIAL, n, of)
+}
+
+/// As many threads as there are processors that this one may use.
+pub fn threads() -> u64 {
+    thread::available_parallelism().map_or(1, usize::from) as u64
+}
+
+/// Words that several threads write, relaxed.
+pub fn atomics(words: &mut [u32]) -> &[AtomicU32] {
+    // SAFETY: an atomic word has the size and the alignment of a word, and nobody else has access while it is borrowed.
+    unsafe { &*(std::ptr::from_mut(words) as *const [AtomicU32]) }
+}
+
+/// Ranges of a thread: some take longer than others.
+const SHARES: u64 = 8;
+
+/// [`in_ranges`] of about `least` or more. A thread that is done with a range takes the next one.
+pub fn in_ranges_of<T: Send>(least: u64, n: u64, of: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
+    let processors = threads();
+    let parts = n.div_ceil(least).clamp(1, SHARES * processors);
+    let next = AtomicU64::new(0);
+    let take = || {
+        let number = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|k| *k < parts);
+        let part = |k: u64| (k, of(n * k / parts..n * (k + 1) / parts));
+        std::iter::from_fn(number).map(part).collect::<Vec<(u64, T)>>()
+    };
+    let mut all = thread::scope(|scope| {
+        // Where a limit of processes is reached, there are fewer threads.
+        let begin = |_| thread::Builder::new().spawn_scoped(scope, &take).ok();
+        let others: Vec<_> = (1..parts.min(processors)).filter_map(begin).collect();
+        let own = take();
+        let joined =
+            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        joined.fold(own, |mut all, more| {
+            all.extend(more);
+            all
+        })
+    });
+    all.sort_by_key(|(k, _)| *k);
+    all.into_iter().map(|(_, made)| made).collect()
+}
+
+/// `of(i)` for all i below `n`, by up to as many threads as there are processors.
+///
+/// # Errors
+/// Numbers that do not fit into the memory.
+pub fn in_parallel<T: Copy + Default + Send>(
+    n: usize,
+    of: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>, NoMemory> {
+    let mut all = memory::zeroed::<T>(n)?;
+    let length = n.div_ceil(threads() as usize).max(SERIAL as usize);
+    let parts = Mutex::new(all.chunks_mut(length).enumerate());
+    // One range at least: the calling thread takes what no other one does.
+    in_ranges_of(1, n.div_ceil(length) as u64, |range| {
+        for _ in range {
+            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            if let Some((part, to)) = part {
+                (part * length..).zip(to).for_each(|(i, to)| *to = of(i));
+            }
+        }
+    });
+    Ok(all)
 }
 
 /// Makes zeros, one more than there are rows, where each row begins, if entries have these rows, and the number of entries.
@@ -197,4 +280,20 @@ pub fn small_integer(seed: u64, i: u64) -> i32 {
     let w = word64(seed, i);
     let magnitude = 1 + (w >> 61) as i32;
     if w & 1 == 0 { magnitude } else { -magnitude }
+}
+
+/// Calls a function on a thread that may use one processor only.
+#[cfg(test)]
+pub fn on_one_processor<T: Send>(of: impl FnOnce() -> T + Send) -> T {
+    let bound = move || {
+        // SAFETY: a set of no processors is a valid one, which `CPU_SET` then changes.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(libc::sched_getcpu() as usize, &mut set);
+            assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &raw const set), 0);
+        }
+        assert_eq!(threads(), 1);
+        of()
+    };
+    thread::scope(|scope| scope.spawn(bound).join().expect("no panic"))
 }

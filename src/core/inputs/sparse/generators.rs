@@ -29,6 +29,21 @@ pub enum Generator {
     DenseRow { rows: u64, entries: u64 },
 }
 
+impl std::fmt::Display for Generator {
+    /// As a recipe writes it: `rmat {scale: 22, entries: 16}`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Laplace5 { side } => write!(f, "laplace5 {{side: {side}}}"),
+            Laplace7 { side } => write!(f, "laplace7 {{side: {side}}}"),
+            Random { rows, entries } => write!(f, "random {{rows: {rows}, entries: {entries}}}"),
+            Banded { rows, half } => write!(f, "banded {{rows: {rows}, half: {half}}}"),
+            Rmat { scale, entries } => write!(f, "rmat {{scale: {scale}, entries: {entries}}}"),
+            EmptyRows { rows, entries } => write!(f, "empty-rows {{rows: {rows}, entries: {entries}}}"),
+            DenseRow { rows, entries } => write!(f, "dense-row {{rows: {rows}, entries: {entries}}}"),
+        }
+    }
+}
+
 use Generator::{Banded, DenseRow, EmptyRows, Laplace5, Laplace7, Random, Rmat};
 
 /// Largest scale of R-MAT: beyond it, 32 bits do not hold the indices.
@@ -93,32 +108,23 @@ impl Generator {
     pub fn make(&self, seed: u64) -> Result<Csr<()>, SparseError> {
         let shape = self.shape()?;
         let (rows, columns) = (shape.rows, shape.columns);
-        let (starts, indices) = match *self {
-            Rmat { scale, .. } => rmat::make(seed, scale, shape.entries)?,
-            _ => {
-                let parts = in_ranges(rows, |part| {
-                    let mut ends = memory::with_room((part.end - part.start) as usize)?;
-                    let mut indices = Vec::new();
-                    for row in part {
-                        self.extend(&mut indices, seed, row, rows)?;
-                        ends.push(indices.len() as u32);
-                    }
-                    Ok((ends, indices))
-                });
-                let parts: Vec<(Vec<u32>, Vec<u32>)> = parts.into_iter().collect::<Result<_, NoMemory>>()?;
-                let (mut starts, mut before) = (memory::with_room(rows as usize + 1)?, 0);
-                starts.push(0);
-                let each = parts.into_iter().map(|(ends, part)| {
-                    starts.extend(ends.into_iter().map(|end| before + end));
-                    before += part.len() as u32;
-                    part
-                });
-                let each = each.collect();
-                (starts, memory::joined(each)?)
+        if let Rmat { scale, .. } = *self {
+            let (starts, indices) = rmat::make(seed, scale, shape.entries)?;
+            let values = vec![(); indices.len()];
+            return Ok(Csr { columns, starts, indices, values });
+        }
+        let parts = in_ranges(rows, |part| {
+            let mut starts = memory::with_room((part.end - part.start) as usize + 1)?;
+            let mut indices = Vec::new();
+            starts.push(0);
+            for row in part {
+                self.extend(&mut indices, seed, row, rows)?;
+                starts.push(indices.len() as u32);
             }
-        };
-        let values = vec![(); indices.len()];
-        Ok(Csr { columns, starts, indices, values })
+            let values = vec![(); indices.len()];
+            Ok(Csr { columns, starts, indices, values })
+        });
+        Ok(Csr::stacked(columns, parts.into_iter().collect::<Result<_, NoMemory>>()?)?)
     }
 
     /// The positions of the entries, of a sample of the rows if there are many.

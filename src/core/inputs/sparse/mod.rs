@@ -9,8 +9,13 @@ mod nas;
 mod positions;
 mod rmat;
 
-pub(super) use csr::put_back;
-pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, in_ranges, most_rows, small_integer};
+#[cfg(test)]
+pub(super) use csr::on_one_processor;
+pub use csr::{
+    Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, in_parallel, in_ranges, in_ranges_of, most_rows,
+    small_integer,
+};
+pub(super) use csr::{atomics, threads};
 pub use density::Density;
 pub use generators::Generator;
 pub use nas::Nas;

@@ -3,11 +3,16 @@
 //! weights ωᵢ fall from 1 to rcond. Every sum is made in the order of the reference, so that a matrix is the same bit for
 //! bit.
 
-use super::{Csr, Positions, Shape, SparseError};
+use std::ops::Range;
+
+use super::{Csr, Positions, Shape, SparseError, in_ranges_of};
 use crate::memory::{self, NoMemory};
 
 /// The weight of the last vector, and a bound of the least eigenvalue of A + shift·I.
 const RCOND: f64 = 0.1;
+
+/// Rows that are not worth a further thread.
+const SERIAL: u64 = 512;
 
 /// The value of vector i at i.
 const AT_ITSELF: f64 = 0.5;
@@ -51,10 +56,24 @@ impl Nas {
     pub fn make(&self) -> Result<Csr<f64>, SparseError> {
         let (vectors, weights) = (self.vectors(), self.weights());
         let containing = vectors.transposed(self.rows as usize);
+        let parts = in_ranges_of(SERIAL, self.rows.into(), |rows| {
+            self.part(rows.start as u32..rows.end as u32, &vectors, &weights, &containing)
+        });
+        Ok(Csr::stacked(self.rows.into(), parts.into_iter().collect::<Result<_, NoMemory>>()?)?)
+    }
+
+    /// Some rows of the matrix.
+    fn part(
+        &self,
+        rows: Range<u32>,
+        vectors: &Vectors,
+        weights: &[f64],
+        containing: &Containing,
+    ) -> Result<Csr<f64>, NoMemory> {
         let mut row = Row::new(self.rows as usize);
         let mut matrix =
             Csr { columns: self.rows.into(), starts: vec![0], indices: Vec::new(), values: Vec::new() };
-        for j in 0..self.rows {
+        for j in rows {
             for &at in containing.of(j as usize) {
                 let i = vectors.owner[at as usize];
                 let scale = weights[i as usize] * vectors.values[at as usize];
@@ -160,7 +179,7 @@ impl Vectors {
         self.values.push(value);
     }
 
-    fn entries(&self, i: usize) -> std::ops::Range<usize> {
+    fn entries(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         start as usize..self.ends[i] as usize
     }

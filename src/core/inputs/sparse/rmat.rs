@@ -3,9 +3,9 @@
 //! An entry descends `scale` levels; on each it goes to one of four quadrants, with probabilities of 5, 1, 1 and 3
 //! tenths. So a level takes a decimal digit of a random number, and a table takes four levels at once.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
-use super::csr::{in_ranges, put_back};
+use super::csr::{atomics, in_ranges, put_back};
 use crate::inputs::mix::word64;
 use crate::memory::{self, NoMemory};
 
@@ -36,24 +36,23 @@ pub(super) fn table() -> Vec<u8> {
 pub(super) fn make(seed: u64, scale: u64, entries: u64) -> Result<(Vec<u32>, Vec<u32>), NoMemory> {
     let (table, rows) = (table(), 1u64 << scale);
     let entry = |e| entry(&table, seed, scale, e);
-    let zeros = |n: u64| memory::collected(n as usize, (0..n).map(|_| AtomicU32::new(0)));
-    let words = |atomics: Vec<AtomicU32>| atomics.into_iter().map(AtomicU32::into_inner).collect::<Vec<_>>();
-    let next = zeros(rows + 1)?;
+    let mut starts = memory::zeroed::<u32>(rows as usize + 1)?;
+    let next = atomics(&mut starts);
     let take = |at: u32| next[at as usize].fetch_add(1, Ordering::Relaxed);
     in_ranges(entries, |part| part.for_each(|e| _ = take(entry(e).0 + 1)));
     let mut sum = 0;
-    for count in &next {
+    for count in next {
         sum += count.load(Ordering::Relaxed);
         count.store(sum, Ordering::Relaxed);
     }
-    let columns = zeros(entries)?;
+    let mut all = memory::zeroed::<u32>(entries as usize)?;
+    let columns = atomics(&mut all);
     in_ranges(entries, |part| {
         for (row, column) in part.map(entry) {
             columns[take(row) as usize].store(column, Ordering::Relaxed);
         }
     });
     // The place after the last entry of a row is where the next begins.
-    let mut starts = words(next);
     put_back(&mut starts);
     let sorted = in_ranges(rows, |part| {
         let mut row = Vec::new();
@@ -67,7 +66,7 @@ pub(super) fn make(seed: u64, scale: u64, entries: u64) -> Result<(Vec<u32>, Vec
         Ok(())
     });
     sorted.into_iter().collect::<Result<(), NoMemory>>()?;
-    Ok((starts, words(columns)))
+    Ok((starts, all))
 }
 
 /// Tells row and column of each entry.

@@ -75,6 +75,28 @@ fn threads_make_what_one_would() {
     assert_eq!(listed.collect::<Vec<(u32, u32)>>(), entries);
 }
 
+/// Any number of threads makes the same bits.
+#[test]
+fn one_processor_makes_what_all_make() {
+    let (n, e) = (4 * SERIAL + 3, 3);
+    let generators = [
+        Laplace5 { side: 400 },
+        Random { rows: n, entries: e },
+        Rmat { scale: 17, entries: e },
+        DenseRow { rows: n, entries: e },
+    ];
+    for generator in generators {
+        let make = || generator.make(7).and_then(|made| made.with_values(|i, j, at| (i, j, at)));
+        assert_eq!(make(), on_one_processor(make), "{generator}");
+    }
+    let nas = || Nas::new(3000, 7, 10.0).make();
+    assert_eq!(nas(), on_one_processor(nas));
+    let numbers = || in_parallel(n as usize, |i| [i as u32, !i as u32]).expect("memory");
+    assert_eq!(numbers(), on_one_processor(numbers));
+    assert!(numbers().iter().enumerate().all(|(i, pair)| *pair == [i as u32, !i as u32]));
+    assert_eq!(in_parallel(0, |_| 1u32), Ok(Vec::new()));
+}
+
 #[test]
 fn stencils_have_the_neighbours_inside_the_grid() {
     let made = Laplace5 { side: 3 }.make(1).expect("a matrix");

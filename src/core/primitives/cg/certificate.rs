@@ -3,6 +3,7 @@
 use super::own::NORM;
 use super::{Spec, Type, inverse, oracle, own};
 use crate::case::{Failure, Value};
+use crate::inputs::shared::Shared;
 use crate::inputs::sparse::Csr;
 
 /// The deviation of ζ that the benchmark allows, relative.
@@ -50,11 +51,13 @@ impl Required {
     ///
     /// # Errors
     /// Missing memory.
-    pub fn of(spec: &Spec, matrix: &Csr<f64>) -> Result<Required, Failure> {
+    pub fn of(spec: &Spec, matrix: &Csr<f64>, shared: &Shared) -> Result<Required, Failure> {
         let longest = matrix.starts.windows(2).map(|ends| u64::from(ends[1] - ends[0])).max().unwrap_or(0);
         if spec.source.is_some() {
-            let zeta = spec.shift() + own::zeta(matrix, spec.solutions())?;
-            return Ok(Required::of_own(spec, zeta, longest));
+            let form = format!("ζ of {} solutions", spec.solutions());
+            let zeta = shared
+                .get(&spec.name(), &form, 0, || own::zeta(matrix, spec.solutions()).map(|zeta| vec![zeta]))?;
+            return Ok(Required::of_own(spec, spec.shift() + zeta[0], longest));
         }
         let computed = || oracle::solve::<f64>(spec, matrix).zetas.last().copied().unwrap_or(f64::NAN);
         let [tolerance, compared] = match spec.ty {

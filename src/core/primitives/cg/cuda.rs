@@ -77,19 +77,18 @@ impl GpuJob for Cg {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Cg, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
-        let mut matrix = spec.matrix(setup.stored)?;
+        let matrix = spec.matrix(setup.stored, setup.shared)?;
         setup.cancel.check()?;
         let method = methods::cuda::method(gpu, &module, &spec, &matrix)?;
-        let required = Required::of(&spec, &matrix)?;
-        // An array has at least a word.
-        matrix.indices.push(0);
+        let required = Required::of(&spec, &matrix, setup.shared)?;
         let vector = |layers: u64| array(gpu, (layers * spec.n() * spec.element() / 4).max(1));
         Ok(Cg {
             method,
             certify: module.kernel(&certify(&spec))?,
             required,
             starts: gpu.upload(&matrix.starts)?,
-            columns: gpu.upload(&matrix.indices)?,
+            // An array has at least a word.
+            columns: gpu.upload(if matrix.indices.is_empty() { &[0] } else { &matrix.indices })?,
             values: gpu.upload(&value_words(&spec, &matrix.values))?,
             vectors: [vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(spec.layers())?],
             report: gpu.alloc(3 * spec.solutions() as usize)?,

@@ -39,6 +39,7 @@ use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::table::{count, parameters, words};
 use crate::case::work::{Access, Pass, Work};
 use crate::case::{Failure, Params, Refusal, Value};
+use crate::inputs::shared::Shared;
 use crate::inputs::sparse::{Csr, Positions};
 use classes::Row;
 use methods::product;
@@ -144,6 +145,10 @@ impl Problem for Spec {
         chosen.chain(own).collect()
     }
 
+    fn shared_input(&self) -> Option<String> {
+        Some(self.name())
+    }
+
     fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {
         match &self.source {
             Some(source) => source.positions(stored).map(Some),
@@ -220,18 +225,31 @@ impl Spec {
         if self.source.is_some() { 1.0 } else { 0.0 }
     }
 
-    /// The stored matrix. `stored` fetches the words of a file with a given hash.
+    /// The name of the matrix among the inputs that cases share.
+    pub fn name(&self) -> String {
+        match &self.source {
+            Some(source) => source.name(),
+            None => {
+                let Row { rows, nonzer, shift, .. } = self.row();
+                format!("the matrix of NAS CG with {rows} rows of {nonzer}, shifted by {shift}")
+            }
+        }
+    }
+
+    /// The stored matrix, which cases share. `stored` fetches the words of a file with a given hash.
     ///
     /// # Errors
     /// Those of `stored`, a matrix that cannot be scaled, and one that does not fit into the memory.
     pub fn matrix(
         &self,
         stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
-    ) -> Result<Csr<f64>, Failure> {
-        match &self.source {
-            Some(source) => Ok(own::scaled(source.make(stored)?)?),
+        shared: &Shared,
+    ) -> Result<Arc<Csr<f64>>, Failure> {
+        let needs = 2 * (4 * (self.n() + 1) + 12 * self.entries());
+        shared.get(&self.name(), "rows of cg", needs, || match &self.source {
+            Some(source) => Ok(own::scaled(source.make(stored, shared)?.as_ref().clone())?),
             None => Ok(self.row().matrix().make()?),
-        }
+        })
     }
 
     /// Stored entries of the matrix.
@@ -365,7 +383,7 @@ mod tests {
     fn the_oracle_solves_class_s() {
         let spec = Spec::read("cg", &Params::default(), 1).expect("class S");
         let matrix = spec.row().matrix().make().expect("a matrix");
-        let required = certificate::Required::of(&spec, &matrix).expect("a reference");
+        let required = certificate::Required::of(&spec, &matrix, &Shared::default()).expect("a reference");
         let last = |zetas: Vec<f64>| *zetas.last().expect("15 solutions");
         let zeta = last(oracle::solve::<f64>(&spec, &matrix).zetas);
         let error = (zeta - required.zeta).abs() / required.zeta;

@@ -3,6 +3,7 @@
 use super::certificate::{Required, near};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::Failure;
+use crate::inputs::shared::Shared;
 use crate::inputs::sparse::Csr;
 use crate::primitives::oracle::{check_length, words64};
 use crate::primitives::real::for_type;
@@ -80,8 +81,9 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output_bytes())?;
     let in_file =
         |_: &str| Err(Failure::NotApplicable("a matrix in a file is checked on its device".to_owned()));
-    let matrix = spec.matrix(in_file).map_err(|why| why.to_string())?;
-    let required = Required::of(spec, &matrix).map_err(|why| why.to_string())?;
+    let shared = Shared::default();
+    let matrix = spec.matrix(in_file, &shared).map_err(|why| why.to_string())?;
+    let required = Required::of(spec, &matrix, &shared).map_err(|why| why.to_string())?;
     for_type!(spec.ty, T => compare(&solve::<T>(spec, &matrix), output, &required))
 }
 

@@ -277,6 +277,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::inputs::shared::Shared;
     use crate::primitives::Definition;
     use crate::primitives::words::params;
 
@@ -292,8 +293,16 @@ mod tests {
             let pool = Arc::new(Pool::new(Some(1)).expect("a pool"));
             let stored = |_: &str| Err(Failure::Failed("no arrays".to_owned()));
             let cancel = &Cancel::default();
-            let context =
-                Context { pool: pool.clone(), isa: None, fault: None, cancel, open: false, stored: &stored };
+            let (fault, shared) = (None, &Shared::default());
+            let context = Context {
+                pool: pool.clone(),
+                isa: None,
+                fault,
+                cancel,
+                open: false,
+                stored: &stored,
+                shared,
+            };
             let (job, _) = ShallowWater::prepare(spec, &context).expect("memory");
             let case = AtRest { job, pool };
             case.execute();

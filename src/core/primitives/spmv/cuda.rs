@@ -2,12 +2,13 @@
 //! which depends on the matrix alone. The certificate computes each row again from the arrays in memory,
 //! and the host looks at long rows once more, whose bound it knows better.
 
-use super::oracle::{RowSum, long_rows, tolerance};
+use std::sync::Arc;
+
 use super::{Spec, matrix, methods};
 use crate::device::cuda::pointer_or_null;
-use crate::inputs::sparse::Csr;
+use crate::inputs::shared::{Contents, Shared};
+use crate::inputs::sparse::{Csr, SparseError, in_parallel};
 use crate::primitives::cuda::prelude::*;
-use crate::primitives::cuda::words32;
 
 pub const MODULE: &str = "spmv";
 
@@ -20,11 +21,12 @@ device_struct! {
     }
 }
 
-/// The case and the matrix from which a method is made; it may bring the matrix into an order that it needs.
+/// The case and the matrix from which a method is made.
 pub struct Made<'a> {
     pub gpu: &'a Gpu,
     pub spec: &'a Spec,
-    pub matrix: Csr<f64>,
+    pub matrix: Arc<Csr<f64>>,
+    shared: &'a Shared,
     module: Module,
 }
 
@@ -35,8 +37,23 @@ impl Made<'_> {
     }
 
     /// Numbers as 32-bit words of the case's type.
-    pub fn words(&self, numbers: &[f64]) -> Vec<u32> {
-        words(self.spec, numbers.iter().copied())
+    pub fn words(&self, numbers: &[f64]) -> Result<Vec<u32>, SparseError> {
+        words(self.spec, numbers.len(), |at| numbers[at])
+    }
+
+    /// Another form of the matrix, of so many bytes, which cases share.
+    pub fn form<T: Contents>(
+        &self,
+        form: &str,
+        bytes: u64,
+        make: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Arc<T>, Failure> {
+        self.shared.get(
+            &matrix::name(self.spec),
+            &format!("{form}, {}", self.spec.ty.name()),
+            2 * bytes,
+            make,
+        )
     }
 }
 
@@ -94,9 +111,8 @@ pub struct Spmv {
     y: DeviceBuffer<u32>,
     method: GpuMethod<Call>,
     certify: Kernel,
-    /// The rows of f32 that the host looks at.
-    long: Vec<(usize, RowSum)>,
-    tolerance: f64,
+    /// The rows of f32 that the host looks at, and the tolerance.
+    errors: Arc<matrix::Errors>,
 }
 
 /// The name of a kernel for a case's type.
@@ -104,9 +120,13 @@ pub fn named(spec: &Spec, word: &str) -> String {
     format!("spmv_{word}_{}", spec.ty.name())
 }
 
-/// 32-bit words of numbers of a case's type.
-fn words(spec: &Spec, numbers: impl Iterator<Item = f64>) -> Vec<u32> {
-    words32(numbers.map(|number| spec.bits(number)), spec.element())
+/// 32-bit words of `n` numbers of a case's type, the lower half of each first.
+fn words(spec: &Spec, n: usize, number: impl Fn(usize) -> f64 + Sync) -> Result<Vec<u32>, SparseError> {
+    let bits = |at: usize| spec.bits(number(at));
+    Ok(match spec.element() {
+        4 => in_parallel(n, |at| bits(at) as u32)?,
+        _ => in_parallel(n, |at| [bits(at) as u32, (bits(at) >> 32) as u32])?.into_flattened(),
+    })
 }
 
 /// Uploads words; an array has at least one.
@@ -127,11 +147,16 @@ impl GpuJob for Spmv {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Spmv, Failure> {
         let (gpu, shape) = (setup.gpu, spec.shape);
-        let matrix = matrix::matrix(&spec, setup.stored)?;
+        let shared = setup.shared;
+        let matrix = matrix::matrix(&spec, setup.stored, shared)?;
         setup.cancel.check()?;
-        let (long, tolerance) = (long_rows(&spec, &matrix), tolerance(&spec, &matrix));
-        let mut made = Made { gpu, spec: &spec, matrix, module: gpu.module(MODULE)? };
-        let numbers = |n: u64, number: &dyn Fn(u64) -> f64| gpu.upload(&words(&spec, (0..n).map(number)));
+        let errors = matrix::errors(&spec, &matrix, shared)?;
+        let mut made = Made { gpu, spec: &spec, matrix, shared, module: gpu.module(MODULE)? };
+        let numbers = |n: u64, number: &(dyn Fn(u64) -> f64 + Sync)| {
+            gpu.upload(&words(&spec, length(n)?, |at| number(at as u64))?)
+        };
+        let values =
+            made.form("values", spec.element() * shape.entries, || Ok(made.words(&made.matrix.values)?))?;
         Ok(Spmv {
             method: methods::cuda::method(&mut made)?,
             certify: made.kernel("certify")?,
@@ -140,9 +165,8 @@ impl GpuJob for Spmv {
             y: array(gpu, shape.rows * spec.element() / 4)?,
             starts: gpu.upload(&made.matrix.starts)?,
             columns: uploaded(gpu, &made.matrix.indices)?,
-            values: uploaded(gpu, &made.words(&made.matrix.values))?,
-            long,
-            tolerance,
+            values: uploaded(gpu, &values)?,
+            errors,
             spec,
         })
     }
@@ -178,7 +202,7 @@ impl GpuJob for Spmv {
     }
 
     fn tolerance(&self) -> f64 {
-        self.tolerance
+        self.errors.tolerance
     }
 
     /// Each pass declares a part of the values and of x alone.
@@ -195,7 +219,7 @@ impl Spmv {
 
     /// The first mistake in a long row.
     fn wrong_long_row(&self) -> Result<Option<String>, Failure> {
-        for (row, sum) in &self.long {
+        for (row, sum) in &self.errors.long {
             let word = self.y.range_to_host(*row..row + 1)?.first().copied();
             let found = word.map_or(f64::NAN, |word| f32::from_bits(word).into());
             if let Err(mistake) = sum.judge(&self.spec, *row, found) {

@@ -1,10 +1,11 @@
-//! The matrix that a case names, in host memory.
+//! The matrix that a case names, in host memory, and what depends on it alone. Cases share both.
 
 use std::sync::Arc;
 
-use super::oracle::RowSum;
+use super::oracle::{RowSum, long_rows, tolerance};
 use super::{Matrix, Spec, Type};
 use crate::case::{Failure, Params, Refusal, params};
+use crate::inputs::shared::{Contents, Shared};
 use crate::inputs::sparse::{Csr, Generator, Positions, Shape, SparseError, small_integer};
 use crate::primitives::IndexLookup;
 
@@ -75,24 +76,39 @@ impl Source {
         Some(self.matrix.generator()?.make(self.seed).and_then(|made| made.with_values(value)))
     }
 
-    /// The matrix: generated, or from the words that `stored` finds by their hash.
+    /// The name of the matrix among the inputs that cases share.
+    pub fn name(&self) -> String {
+        let matrix = match (self.matrix.generator(), &self.hash) {
+            (Some(generator), _) => generator.to_string(),
+            (None, hash) => format!("in the file {}", hash.as_deref().unwrap_or_default()),
+        };
+        format!("the matrix {matrix} of seed {}", self.seed)
+    }
+
+    /// The matrix, which cases share: generated, or from the words that `stored` finds by their hash.
     ///
     /// # Errors
     /// Those of `stored`, and a matrix that is not the plan's.
     pub fn make(
         &self,
         stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
-    ) -> Result<Csr<f64>, Failure> {
-        match (self.generated(), &self.hash) {
+        shared: &Shared,
+    ) -> Result<Arc<Csr<f64>>, Failure> {
+        // While it is made, its parts are there beside the whole.
+        let needs = 2 * (4 * (self.shape.rows + 1) + 12 * self.shape.entries);
+        let made = shared.get(&self.name(), "rows", needs, || match (self.generated(), &self.hash) {
             (Some(made), _) => Ok(made?),
             (None, Some(hash)) => {
-                let made = Csr::from_words(&stored(hash)?)?;
-                match made.shape() == self.shape {
-                    true => Ok(made),
-                    false => Err(Failure::Failed("the size of the matrix differs from the plan".to_owned())),
-                }
+                let made = Csr::from_words(&stored(hash)?);
+                // Nobody reads the words again.
+                shared.let_go(hash);
+                Ok(made?)
             }
             (None, None) => Err(Failure::Failed("the plan has no hash of the matrix".to_owned())),
+        })?;
+        match made.shape() == self.shape {
+            true => Ok(made),
+            false => Err(Failure::Failed("the size of the matrix differs from the plan".to_owned())),
         }
     }
 
@@ -105,11 +121,16 @@ impl Source {
             Some(generator) => generator.positions(self.seed),
             None => {
                 let found = |hash: &str| stored(hash).map(Arc::new).map_err(Failure::NotApplicable);
-                Positions::of(&self.make(found).map_err(|failure| failure.to_string())?)
+                Positions::of(&*self.make(found, &Shared::default()).map_err(|failure| failure.to_string())?)
             }
         };
         all.map_err(|error| error.to_string())
     }
+}
+
+/// The name of a product's matrix among the inputs that cases share. The vectors are functions of the seed, too.
+pub fn name(spec: &Spec) -> String {
+    spec.source().name()
 }
 
 /// The matrix of a product.
@@ -119,14 +140,43 @@ impl Source {
 pub fn matrix(
     spec: &Spec,
     stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
-) -> Result<Csr<f64>, Failure> {
-    let made = spec.source().make(stored)?;
-    if spec.hash.is_some() { held(made, spec) } else { Ok(made) }
+    shared: &Shared,
+) -> Result<Arc<Csr<f64>>, Failure> {
+    let source = spec.source();
+    let made = source.make(stored, shared)?;
+    if spec.hash.is_some() {
+        shared.get(&source.name(), &format!("held as {}", spec.ty.name()), 0, || {
+            held(&made, spec).map(|()| Vec::<u8>::new())
+        })?;
+    }
+    Ok(made)
 }
 
-/// The matrix, unless a value of it, or the products of a row, are infinite as the case's type. What such a row comes to depends on
+/// What certificates know of a matrix.
+pub(super) struct Errors {
+    /// The rows that a GPU's certificate knows too loosely.
+    pub long: Vec<(usize, RowSum)>,
+    pub tolerance: f64,
+}
+
+impl Contents for Errors {
+    fn bytes(&self) -> u64 {
+        size_of_val(&self.long[..]) as u64
+    }
+}
+
+/// What certificates know of a matrix.
+pub(super) fn errors(spec: &Spec, matrix: &Csr<f64>, shared: &Shared) -> Result<Arc<Errors>, Failure> {
+    let (ty, beta, cuda) = (spec.ty.name(), spec.beta, spec.backend.is_cuda());
+    shared.get(&name(spec), &format!("errors of {ty}, {beta} z, {cuda}"), 0, || {
+        let long = if cuda { long_rows(spec, matrix) } else { Vec::new() };
+        Ok(Errors { long, tolerance: tolerance(spec, matrix) })
+    })
+}
+
+/// Refuses a matrix if a value of it, or the products of a row, are infinite as the case's type. What such a row comes to depends on
 /// the order of its products, and nothing could be certified.
-fn held(matrix: Csr<f64>, spec: &Spec) -> Result<Csr<f64>, Failure> {
+fn held(matrix: &Csr<f64>, spec: &Spec) -> Result<(), Failure> {
     let (most, holds, instead) = match spec.ty {
         Type::F32 => (f64::from(f32::MAX), "f32", ": use type: f64"),
         Type::F64 => (f64::MAX, "f64", ""),
@@ -140,13 +190,13 @@ fn held(matrix: Csr<f64>, spec: &Spec) -> Result<Csr<f64>, Failure> {
         )));
     }
     // Half of it leaves room for the rounding of partial sums.
-    let size = |row: &usize| RowSum::of(spec, &matrix, *row).size;
+    let size = |row: &usize| RowSum::of(spec, matrix, *row).size;
     match (0..spec.shape.rows as usize).find(|row| size(row) > most / 2.0) {
         Some(row) => Err(Failure::NotApplicable(format!(
             "the products of row {} of the file add up to more than {holds} holds{instead}",
             row + 1
         ))),
-        None => Ok(matrix),
+        None => Ok(()),
     }
 }
 
@@ -165,8 +215,8 @@ mod tests {
         let made = Csr { columns: 3, starts: vec![0, 1, 2], indices: vec![0, 2], values };
         let of = |words: &str| {
             let spec = Spec::read("spmv", &params(&format!("{file} {words}")), 7).expect("a case");
-            matrix(&spec, |_| Ok(Arc::new(made.clone().into_words().expect("words"))))
-                .map(|matrix| matrix.values)
+            let stored = |_: &str| Ok(Arc::new(made.clone().into_words().expect("words")));
+            matrix(&spec, stored, &Shared::default()).map(|matrix| matrix.values.clone())
         };
         assert_eq!(of("type=f64"), Ok(made.values.clone()));
         let told = "the value 1e300 in row 2, column 3 of the file is too large for f32: use type: f64";
@@ -185,7 +235,8 @@ mod tests {
             let of = |starts: [u32; 3], values: [f64; 3]| {
                 let (starts, values) = (starts.to_vec(), values.to_vec());
                 let made = Csr { columns: 3, starts, indices: vec![0, 0, 2], values };
-                matrix(&spec, |_| Ok(Arc::new(made.clone().into_words().expect("words")))).map(|_| ())
+                let stored = |_: &str| Ok(Arc::new(made.clone().into_words().expect("words")));
+                matrix(&spec, stored, &Shared::default()).map(|_| ())
             };
             // The sign of a product is that of the vector's element, too.
             let turned = huge * spec.x(0).signum() * spec.x(2).signum();

@@ -254,6 +254,10 @@ impl Problem for Spec {
         best.into_iter().chain(own).collect()
     }
 
+    fn shared_input(&self) -> Option<String> {
+        Some(matrix::name(self))
+    }
+
     fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {
         self.source().positions(stored).map(Some)
     }

@@ -4,7 +4,8 @@
 
 use std::cmp::Reverse;
 
-use crate::inputs::sparse::Csr;
+use crate::inputs::shared::Contents;
+use crate::inputs::sparse::{Csr, in_ranges_of};
 
 /// Rows of a slice.
 pub const LANES: usize = 32;
@@ -24,6 +25,9 @@ pub fn blocks(columns: u64, element: u64) -> u64 {
 
 /// Rows that are sorted together.
 const WINDOW: usize = 1024;
+
+/// Windows of a block of columns that are not worth a further thread.
+const SERIAL: u64 = 16;
 
 /// Stands for the row of a lane that has none.
 pub const NONE: u32 = u32::MAX;
@@ -45,38 +49,68 @@ pub struct Slices {
 impl Slices {
     /// The matrix with blocks of so many columns and groups of so many entries. The columns of a row ascend.
     pub fn new(matrix: &Csr<f64>, columns: usize, group: usize) -> Slices {
-        let n = matrix.rows() as usize;
-        let (rows, places, values) = (Vec::new(), Vec::new(), Vec::new());
-        let mut slices = Slices { group, starts: vec![0], rows, places, values };
-        let mut from = matrix.starts.clone();
-        for first in (0..matrix.columns as usize).step_by(columns) {
-            let part = |row: usize, from: u32| {
-                let rest = &matrix.indices[from as usize..matrix.starts[row + 1] as usize];
-                let count = rest.partition_point(|column| (*column as usize) < first + columns);
-                from as usize..from as usize + count
-            };
-            let parts: Vec<_> = (0..n).map(|row| part(row, from[row])).collect();
-            from.iter_mut().zip(&parts).for_each(|(from, part)| *from = part.end as u32);
-            let mut order: Vec<u32> = (0..n as u32).collect();
-            for window in order.chunks_mut(WINDOW) {
-                window.sort_by_key(|row| Reverse(parts[*row as usize].len()));
+        let windows = (matrix.rows() as usize).div_ceil(WINDOW);
+        let blocks = (matrix.columns as usize).div_ceil(columns);
+        let parts = in_ranges_of(SERIAL, (blocks * windows) as u64, |range| {
+            let mut slices = Slices::empty(group);
+            for at in range {
+                slices.extend(matrix, columns, at as usize / windows, at as usize % windows);
             }
-            for rows in order.chunks(LANES) {
-                slices.push(matrix, first, rows, &parts);
-            }
-        }
-        slices
+            slices
+        });
+        let entries = parts.iter().map(|part| part.values.len()).sum();
+        let mut all = Slices::empty(group);
+        all.values.reserve_exact(entries);
+        all.places.reserve_exact(entries);
+        parts.into_iter().for_each(|part| all.append(part));
+        all
     }
 
-    fn push(&mut self, matrix: &Csr<f64>, first: usize, rows: &[u32], parts: &[std::ops::Range<usize>]) {
-        let of = |row: &u32| parts[*row as usize].clone();
-        let groups = rows.iter().map(|row| of(row).len().div_ceil(self.group)).max().unwrap_or(0);
+    fn empty(group: usize) -> Slices {
+        Slices { group, starts: vec![0], rows: Vec::new(), places: Vec::new(), values: Vec::new() }
+    }
+
+    fn append(&mut self, mut other: Slices) {
+        let before = self.starts[self.count()];
+        self.starts.extend(other.starts[1..].iter().map(|start| before + start));
+        self.rows.append(&mut other.rows);
+        self.places.append(&mut other.places);
+        self.values.append(&mut other.values);
+    }
+
+    /// Appends the rows of a window in a block of columns.
+    fn extend(&mut self, matrix: &Csr<f64>, columns: usize, block: usize, window: usize) {
+        let (first, rows) = (block * columns, matrix.rows() as usize);
+        let own = window * WINDOW..((window + 1) * WINDOW).min(rows);
+        let part = |row: usize| {
+            let all = matrix.row(row);
+            let before =
+                |end: usize| matrix.indices[all.clone()].partition_point(|column| (*column as usize) < end);
+            all.start + before(first)..all.start + before(first + columns)
+        };
+        let parts: Vec<_> = own.clone().map(part).collect();
+        let mut order: Vec<u32> = own.clone().map(|row| row as u32).collect();
+        order.sort_by_key(|row| Reverse(parts[*row as usize - own.start].len()));
+        for rows in order.chunks(LANES) {
+            self.push(matrix, first, rows, |row| parts[row as usize - own.start].clone());
+        }
+    }
+
+    /// Appends a slice of these rows, whose entries `of` tells.
+    fn push(
+        &mut self,
+        matrix: &Csr<f64>,
+        first: usize,
+        rows: &[u32],
+        of: impl Fn(u32) -> std::ops::Range<usize>,
+    ) {
+        let groups = rows.iter().map(|row| of(*row).len().div_ceil(self.group)).max().unwrap_or(0);
         let base = self.values.len();
         let end = base + groups * LANES * self.group;
         self.values.resize(end, 0.0);
         self.places.resize(end, 0);
         for (lane, row) in rows.iter().enumerate() {
-            for (k, at) in of(row).enumerate() {
+            for (k, at) in of(*row).enumerate() {
                 let to = base + (k / self.group * LANES + lane) * self.group + k % self.group;
                 self.values[to] = matrix.values[at];
                 self.places[to] = matrix.indices[at] - first as u32;
@@ -105,6 +139,20 @@ impl Slices {
             self.starts[..self.count()].partition_point(|start| u64::from(*start) < wanted) as u32
         };
         (0..shares).map(begin).chain([self.count() as u32]).collect()
+    }
+}
+
+/// Slices whose values and places are words for a GPU.
+pub struct SliceWords {
+    /// Without values and places.
+    pub slices: Slices,
+    pub values: Vec<u32>,
+    pub places: Vec<u32>,
+}
+
+impl Contents for SliceWords {
+    fn bytes(&self) -> u64 {
+        self.slices.starts.bytes() + self.slices.rows.bytes() + self.values.bytes() + self.places.bytes()
     }
 }
 
@@ -143,7 +191,10 @@ pub mod cuda {
             blocks: u32,
         ) -> Result<SliceBuffers, Failure> {
             // An array has at least a word.
-            let with = |words: &[u32], last| gpu.upload(&[words, &[last]].concat());
+            let with = |words: &[u32], only: u32| match words {
+                [] => gpu.upload(&[only]),
+                words => gpu.upload(words),
+            };
             Ok(SliceBuffers {
                 starts: gpu.upload(&slices.starts)?,
                 places: with(places, 0)?,

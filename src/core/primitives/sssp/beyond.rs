@@ -13,9 +13,8 @@ pub struct Far {
 }
 
 impl Far {
-    /// `None` if no path is so long.
-    pub fn of(graph: &Arc<Graph>) -> Option<Far> {
-        let heaviest = graph.arcs.iter().map(|arc| arc.weight).max().unwrap_or(0);
+    /// `None` if no path of a graph with this heaviest weight is so long.
+    pub fn of(graph: &Arc<Graph>, heaviest: u32) -> Option<Far> {
         let longest = u64::from(heaviest).saturating_mul(graph.vertices().saturating_sub(1) as u64);
         (longest >= u64::from(UNREACHED)).then(|| Far { graph: graph.clone(), heaviest })
     }
@@ -53,10 +52,11 @@ mod tests {
     use crate::primitives::sssp::dijkstra;
 
     fn beyond(vertices: u64, arcs: &[(u32, u32, u32)]) -> Option<u64> {
-        let each = |edge: &mut dyn FnMut(u32, u32, u32)| arcs.iter().for_each(|&(u, v, w)| edge(u, v, w));
-        let graph = Arc::new(Graph::of_edges(vertices, Directions::Given, each).expect("a graph"));
+        let each = |_, edge: &mut dyn FnMut(u32, u32, u32)| arcs.iter().for_each(|&(u, v, w)| edge(u, v, w));
+        let graph = Arc::new(Graph::of_edges(vertices, Directions::Given, 1, each).expect("a graph"));
         let distances = dijkstra::distances(&graph, 0);
-        Far::of(&graph).map(|far| far.count(|v| distances[v]))
+        let heaviest = graph.arcs.iter().map(|arc| arc.weight).max().unwrap_or(0);
+        Far::of(&graph, heaviest).map(|far| far.count(|v| distances[v]))
     }
 
     #[test]

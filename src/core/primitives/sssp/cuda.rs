@@ -3,8 +3,10 @@
 use super::beyond::Far;
 use super::{Spec, graph, methods, record};
 use crate::case::{Snapshot, Value};
-use crate::inputs::graph::Graph;
+use crate::inputs::graph::{Graph, WeightedArc};
 use crate::inputs::mix::mix64;
+use crate::inputs::shared::Contents;
+use crate::inputs::sparse::{SparseError, in_parallel, in_ranges};
 use crate::primitives::cuda::prelude::*;
 
 pub const MODULE: &str = "sssp";
@@ -70,17 +72,30 @@ pub struct Sssp {
     far: Option<Far>,
 }
 
-/// The sum of a graph, as in `relaxes` in the kernels.
-fn sum(graph: &Graph) -> u64 {
-    let row = |(u, ends): (u64, &[u32])| mix64(u << 32 | u64::from(ends[1]));
-    let arc = |(at, word)| mix64(word ^ mix64(at));
-    let rows = (0..).zip(graph.starts.windows(2)).map(row);
-    (0..).zip(words(graph)).map(arc).chain(rows).fold(0, u64::wrapping_add)
+/// The arcs as the kernels read them, and a word more, for an array has at least one; and the sum of the graph, as in
+/// `relaxes` in the kernels.
+struct Words {
+    arcs: Vec<u64>,
+    sum: u64,
 }
 
-/// The arcs as the kernels read them.
-fn words(graph: &Graph) -> impl Iterator<Item = u64> {
-    graph.arcs.iter().map(|arc| u64::from(arc.weight) << 32 | u64::from(arc.target))
+impl Contents for Words {
+    fn bytes(&self) -> u64 {
+        self.arcs.bytes()
+    }
+}
+
+impl Words {
+    fn of(graph: &Graph) -> Result<Words, SparseError> {
+        let word = |arc: &WeightedArc| u64::from(arc.weight) << 32 | u64::from(arc.target);
+        let arcs = in_parallel(graph.arcs.len() + 1, |at| graph.arcs.get(at).map_or(0, word))?;
+        let of_row = |u: u64| mix64(u << 32 | u64::from(graph.starts[u as usize + 1]));
+        let of_arc = |at: u64| mix64(arcs[at as usize] ^ mix64(at));
+        let rows = in_ranges(graph.vertices() as u64, |rows| rows.map(of_row).fold(0, u64::wrapping_add));
+        let sums = in_ranges(graph.arcs.len() as u64, |at| at.map(of_arc).fold(0, u64::wrapping_add));
+        let sum = rows.into_iter().chain(sums).fold(0, u64::wrapping_add);
+        Ok(Words { arcs, sum })
+    }
 }
 
 impl GpuJob for Sssp {
@@ -96,21 +111,23 @@ impl GpuJob for Sssp {
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Sssp, Failure> {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
-        let graph = graph::of(&spec, setup.stored)?;
+        let graph = graph::of(&spec, setup.stored, setup.shared)?;
         setup.cancel.check()?;
+        let found = graph::found(&spec, &graph, setup.shared)?;
+        let words = setup.shared.get(&graph::name(&spec), "words", 8 * spec.arcs, || Words::of(&graph))?;
         let mut job = Sssp {
             method: methods::cuda::method(gpu, &module, &spec, &graph)?,
             certify: module.kernels(CERTIFY)?,
             starts: gpu.upload(&graph.starts)?,
-            arcs: gpu.upload(&words(&graph).chain([0]).collect::<Vec<u64>>())?,
+            arcs: gpu.upload(&words.arcs)?,
             distances: array(gpu, spec.vertices + 1)?,
             state: gpu.alloc(STATE)?,
             record: gpu.alloc(record::LENGTH)?,
             supported: array(gpu, spec.vertices / 32 + 1)?,
-            delta: spec.delta_of(&graph),
-            source: spec.source_of(&graph),
-            sum: sum(&graph),
-            far: Far::of(&graph),
+            delta: found.delta,
+            source: found.source,
+            sum: words.sum,
+            far: Far::of(&graph, found.heaviest),
             spec,
         };
         gpu.memset32(&mut job.state, 0)?;

@@ -36,8 +36,9 @@ mod tests {
     #[test]
     fn distances_are_those_of_the_shortest_paths() {
         let edges = [(0, 1, 5), (0, 2, 1), (2, 1, 1), (1, 3, u32::MAX - 2), (1, 1, 0), (3, 4, 0)];
-        let graph =
-            Graph::of_edges(6, Directions::Given, |edge| edges.iter().for_each(|&(u, v, w)| edge(u, v, w)));
+        let graph = Graph::of_edges(6, Directions::Given, 1, |_, edge| {
+            edges.iter().for_each(|&(u, v, w)| edge(u, v, w))
+        });
         let graph = graph.expect("a graph");
         // 2 + (2^32 − 3) is too long, and does not wrap around.
         assert_eq!(distances(&graph, 0), [0, 2, 1, UNREACHED, UNREACHED, UNREACHED]);

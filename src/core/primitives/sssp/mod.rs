@@ -40,6 +40,7 @@ use crate::case::table::{choice, count, parameters, words};
 use crate::case::work::{Access, Order, Pass, Work};
 use crate::case::{BlockCost, Failure, Params, Refusal, Value, params};
 use crate::inputs::graph::{Directions, Generated, Graph, MAX_VERTICES, Topology, listed};
+use crate::inputs::shared::Shared;
 use crate::inputs::sparse::{Positions, SparseError};
 
 /// The key of a finding: vertices that a path reaches at 2^32 − 1 or farther.
@@ -279,6 +280,10 @@ impl Problem for Spec {
         Some(format!("{vertices} at a distance of 2^32 − 1 or more, which counts as unreachable"))
     }
 
+    fn shared_input(&self) -> Option<String> {
+        Some(graph::name(self))
+    }
+
     fn positions(&self, stored: IndexLookup) -> Result<Option<Positions>, String> {
         graph::positions(self, stored).map(Some)
     }
@@ -293,7 +298,7 @@ impl Problem for Spec {
 fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, 4 * spec.vertices)?;
     let absent = |_: &str| Err(Failure::Failed("the oracle reads no graph in a file".to_owned()));
-    let graph = graph::of(spec, absent).map_err(|failure| failure.to_string())?;
+    let graph = graph::of(spec, absent, &Shared::default()).map_err(|failure| failure.to_string())?;
     let (found, _) = output.as_chunks::<4>();
     let expected = dijkstra::distances(&graph, spec.source_of(&graph));
     for (v, (&found, expected)) in found.iter().zip(expected).enumerate() {

@@ -10,8 +10,7 @@ use super::certificate::{Required, Sums, total};
 use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::{Fault, Value};
 use crate::device::Held;
-use crate::device::cpu::memory;
-use crate::inputs::sparse::Csr;
+use crate::inputs::shared::Contents;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::real::for_type;
 use crate::primitives::spmv::chunks;
@@ -31,6 +30,8 @@ pub struct Cg {
     isa: Isa,
     starts: Vec<u32>,
     _held: Held,
+    /// Counts the matrix of which the arrays are copies, and which is kept for others.
+    _shared: Held,
     columns: Buffer,
     values: Buffer,
     /// The product of each entry, if products are apart from sums.
@@ -57,7 +58,7 @@ impl PoolJob for Cg {
     fn prepare(spec: Spec, context: &Context) -> Result<(Cg, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
         // The matrix is made elsewhere, in f64, before it is copied.
-        memory::require(2 * super::work(&spec).footprint + 8 * spec.entries())?;
+        context.require(2 * super::work(&spec).footprint + 8 * spec.entries())?;
         let job = for_type!(spec.ty, T => Cg::new::<T>(spec, isa, context));
         Ok((job?, isa))
     }
@@ -92,10 +93,11 @@ impl PoolJob for Cg {
 
 impl Cg {
     fn new<T: Lanes>(spec: Spec, isa: Isa, context: &Context) -> Result<Cg, Failure> {
-        let matrix = spec.matrix(context.stored)?;
+        let matrix = spec.matrix(context.stored, context.shared)?;
         context.cancel.check()?;
-        let required = Required::of(&spec, &matrix)?;
-        let Csr { starts, indices, values, .. } = matrix;
+        let required = Required::of(&spec, &matrix, context.shared)?;
+        let shared = Held::in_host_memory(matrix.bytes())?;
+        let (starts, indices, values) = (matrix.starts.clone(), &matrix.indices, &matrix.values);
         let (entries, n, pool) = (indices.len(), spec.n() as usize, &context.pool);
         let vector = || Buffer::new(n * size_of::<T>());
         let mut job = Cg {
@@ -103,6 +105,7 @@ impl Cg {
             required,
             shares: Shares::new(&starts, pool.threads(), context.fault),
             _held: Held::new(4 * starts.len() as u64),
+            _shared: shared,
             starts,
             columns: Buffer::new(4 * entries)?,
             values: Buffer::new(size_of::<T>() * (entries + 1))?,

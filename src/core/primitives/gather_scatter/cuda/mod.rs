@@ -119,7 +119,7 @@ impl GpuJob for GatherScatter {
     /// With several GPUs, R_in, R_out and L span all of them, and each GPU moves the tuples of the part of L
     /// that it holds: those with i in [k·n/N, (k+1)·n/N). The first GPU generates and certifies.
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<GatherScatter, Failure> {
-        let GpuSetup { gpu, others, fault, cancel, stored } = *setup;
+        let GpuSetup { gpu, others, fault, cancel, stored, .. } = *setup;
         let user_indices = user_indices::load(&spec, stored)?;
         if !others.is_empty() && spec.cut.is_some() {
             return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));

@@ -5,10 +5,12 @@ pub mod kernels;
 
 use std::sync::atomic::Ordering;
 
-use super::oracle::{RowSum, tolerance};
+use super::oracle::RowSum;
 use super::tiles::{Share, share};
 use super::{Spec, matrix, methods};
-use crate::device::cpu::{CacheLineSlot, check, memory};
+use crate::device::Counted;
+use crate::device::cpu::{CacheLineSlot, check};
+use crate::inputs::shared::{Contents, Shared};
 use crate::inputs::sparse::Csr;
 use crate::primitives::cpu::prelude::*;
 use kernels::{Call, Sum, Timed};
@@ -30,6 +32,8 @@ pub struct Spmv {
     carries: Vec<CacheLineSlot>,
     method: PoolMethod<Spmv>,
     tolerance: f64,
+    /// What the arrays are copies of.
+    _matrix: Counted<Csr<f64>>,
 }
 
 /// The case and the matrix from which a method is made.
@@ -38,10 +42,21 @@ pub struct Made<'a> {
     pub matrix: &'a Csr<f64>,
     pub pool: &'a Pool,
     pub cancel: &'a Cancel,
-    fault: Option<Fault>,
+    pub fault: Option<Fault>,
+    shared: &'a Shared,
 }
 
 impl Made<'_> {
+    /// Another form of the matrix, which cases share; it takes so many bytes to make.
+    pub fn form<T: Contents>(
+        &self,
+        form: &str,
+        needs: u64,
+        make: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Counted<T>, Failure> {
+        Counted::of(self.shared.get(&matrix::name(self.spec), form, needs, make)?)
+    }
+
     /// The share of each worker.
     fn shares(&self) -> Vec<Share> {
         let workers = self.pool.threads();
@@ -90,11 +105,12 @@ impl PoolJob for Spmv {
         // Gathers also on AMD processors: of rows of 399 entries the scalar loop takes 1.2 times as long (Zen 4, AVX-512).
         let isa = context.isa_or(|| if spec.fills_vectors() { Isa::widest() } else { Isa::Scalar })?;
         // The matrix is made elsewhere before it is copied.
-        memory::require(2 * super::Problem::work(&spec).footprint + 8 * spec.shape.entries)?;
-        let matrix = matrix::matrix(&spec, context.stored)?;
+        context.require(2 * super::Problem::work(&spec).footprint + 8 * spec.shape.entries)?;
+        let matrix = Counted::of(matrix::matrix(&spec, context.stored, context.shared)?)?;
         context.cancel.check()?;
         let (pool, element, rows) = (&context.pool, spec.element(), spec.shape.rows as usize);
-        let made = Made { spec: &spec, matrix: &matrix, pool, cancel: context.cancel, fault: context.fault };
+        let Context { cancel, fault, shared, .. } = *context;
+        let made = Made { spec: &spec, matrix: &matrix, pool, cancel, fault, shared };
         let numbers = |n: usize, number: &(dyn Fn(usize) -> f64 + Sync)| {
             let mut buffer = Buffer::new(n * element as usize)?;
             pool.fill_words(&mut buffer, element, n, context.cancel, |i| spec.bits(number(i)))?;
@@ -116,9 +132,10 @@ impl PoolJob for Spmv {
             timed: kernels::timed(spec.ty, isa),
             fault: context.fault,
             shares: made.shares(),
-            tolerance: tolerance(&spec, &matrix),
+            tolerance: matrix::errors(&spec, &matrix, context.shared)?.tolerance,
             carries: (0..pool.threads()).map(|_| CacheLineSlot::default()).collect(),
             spec,
+            _matrix: matrix,
         };
         Ok((job, isa))
     }

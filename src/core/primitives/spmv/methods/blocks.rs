@@ -165,7 +165,8 @@ impl Band {
 
 pub mod cpu {
     use super::{Band, column_bits, cut, most_rows, width};
-    use crate::device::Held;
+    use crate::device::{Counted, Held};
+    use crate::inputs::shared::Contents;
     use crate::primitives::cpu::prelude::*;
     use crate::primitives::spmv::cpu::kernels::{Call, Timed};
     use crate::primitives::spmv::cpu::{Made, Spmv};
@@ -191,6 +192,45 @@ pub mod cpu {
         /// The bands of each worker.
         bands: Vec<Vec<Band>>,
         _held: Held,
+        /// What the arrays are copies of.
+        _shared: Counted<Bands>,
+    }
+
+    /// A band with its entries: place and value of each.
+    struct Arranged {
+        band: Band,
+        places: Vec<u32>,
+        values: Vec<f64>,
+    }
+
+    /// The bands of each worker, as cases share them.
+    struct Bands(Vec<Vec<Arranged>>);
+
+    impl Contents for Bands {
+        fn bytes(&self) -> u64 {
+            let of_band = |one: &Arranged| one.places.bytes() + one.values.bytes() + one.band.blocks.bytes();
+            self.0.iter().flatten().map(of_band).sum()
+        }
+    }
+
+    /// Arranges a matrix, each worker the rows of its own.
+    fn arranged(made: &Made, columns: u64) -> Result<Bands, Failure> {
+        let band = |rows: Range<usize>| {
+            made.cancel.check()?;
+            let first = made.matrix.starts[rows.start] as usize;
+            let count = made.matrix.starts[rows.end] as usize - first;
+            let (mut places, mut values) = (vec![0; count], vec![0.0; count]);
+            let band = Band::new(made.matrix, rows, columns, |to, place, value| {
+                (places[to - first], values[to - first]) = (place, value);
+            });
+            Ok(Arranged { band, places, values })
+        };
+        let most = most_rows(columns) as usize;
+        let bands = made.pool.try_run(|worker| {
+            let own = made.whole_rows(worker.index).into_iter();
+            own.flat_map(|rows| cut(rows, most)).map(band).collect::<Result<Vec<Arranged>, Failure>>()
+        })?;
+        Ok(Bands(bands))
     }
 
     impl Blocks {
@@ -199,27 +239,31 @@ pub mod cpu {
         /// # Errors
         /// Missing memory, and a request to stop.
         fn new(made: &Made) -> Result<Blocks, Failure> {
-            let (spec, matrix, columns) = (made.spec, made.matrix, width(made.spec));
-            let (element, entries) = (spec.element(), matrix.values.len());
+            let (spec, columns) = (made.spec, width(made.spec));
+            let (element, entries) = (spec.element(), made.matrix.values.len());
+            let form = format!("blocks of {columns}, {} workers, {:?}", made.pool.threads(), made.fault);
+            let shared = made.form(&form, 24 * entries as u64, || arranged(made, columns))?;
             let (places, values) = (Buffer::new(entries * 4)?, Buffer::new(entries * element as usize)?);
-            let band = |rows: Range<usize>| {
-                made.cancel.check()?;
-                Ok(Band::new(matrix, rows, columns, |to, place, value| {
-                    // SAFETY: bands have positions of their own, which are inside the buffers.
-                    unsafe {
-                        places.put_number(4, to, place.into());
-                        values.put_number(element, to, spec.bits(value));
+            made.pool.try_run(|worker| {
+                for band in &shared.0[worker.index] {
+                    made.cancel.check()?;
+                    for (to, (&place, &value)) in
+                        (band.band.first..).zip(band.places.iter().zip(&band.values))
+                    {
+                        // SAFETY: bands have positions of their own, which are inside the buffers.
+                        unsafe {
+                            places.put_number(4, to, place.into());
+                            values.put_number(element, to, spec.bits(value));
+                        }
                     }
-                }))
-            };
-            let most = most_rows(columns) as usize;
-            let bands = made.pool.try_run(|worker| {
-                let own = made.whole_rows(worker.index).into_iter();
-                own.flat_map(|rows| cut(rows, most)).map(band).collect::<Result<Vec<Band>, Failure>>()
+                }
+                Ok::<(), Failure>(())
             })?;
+            let of_worker = |bands: &Vec<Arranged>| bands.iter().map(|one| one.band.clone()).collect();
+            let bands: Vec<Vec<Band>> = shared.0.iter().map(of_worker).collect();
             let blocks: usize = bands.iter().flatten().map(|band| size_of_val(&band.blocks[..])).sum();
             let (bits, held) = (column_bits(columns), Held::new(blocks as u64));
-            Ok(Blocks { places, values, bits, bands, _held: held })
+            Ok(Blocks { places, values, bits, bands, _held: held, _shared: shared })
         }
 
         /// Computes the rows of a worker.
@@ -247,7 +291,7 @@ pub mod cuda {
     use crate::primitives::spmv::Spec;
     use crate::primitives::spmv::cuda::{Call, MODULE, Made, named};
     use crate::primitives::spmv::slices::cuda::SliceBuffers;
-    use crate::primitives::spmv::slices::{LANES, Slices};
+    use crate::primitives::spmv::slices::{LANES, SliceWords, Slices};
 
     /// Threads of a block that has a part of x in shared memory.
     const THREADS: u32 = 1024;
@@ -256,15 +300,22 @@ pub mod cuda {
         KernelList::default().timed_all(MODULE, ["blocks", "layers"].map(|word| (named(spec, word), 1)))
     }
 
-    pub fn method(made: &mut Made) -> Result<GpuMethod<Call>, Failure> {
+    pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
         let (gpu, shape, element, width) = (made.gpu, made.spec.shape, made.spec.element(), width(made.spec));
-        made.matrix.sort_columns();
-        let slices = Slices::new(&made.matrix, length(width)?, 16 / element as usize);
-        let (multiply, add, count) = (made.kernel("blocks")?, made.kernel("layers")?, slices.count() as u64);
+        let columns = length(width)?;
+        let words = made.form(&format!("slices of blocks of {width}"), shape.entries * 12, || {
+            let mut slices = Slices::new(&made.matrix.with_sorted_columns(), columns, 16 / element as usize);
+            let values = made.words(&std::mem::take(&mut slices.values))?;
+            let places = slices.halves();
+            slices.places = Vec::new();
+            Ok(SliceWords { slices, values, places })
+        })?;
+        let count = words.slices.count() as u64;
+        let (multiply, add) = (made.kernel("blocks")?, made.kernel("layers")?);
         let shared = (width * element) as u32;
         let most = gpu.max_blocks(&multiply, THREADS, shared)?;
         let blocks = grid(count, u64::from(THREADS) / LANES as u64).min(most);
-        let matrix = SliceBuffers::new(gpu, &slices, &made.words(&slices.values), &slices.halves(), blocks)?;
+        let matrix = SliceBuffers::new(gpu, &words.slices, &words.values, &words.places, blocks)?;
         let layers = shape.columns.div_ceil(width);
         let sums: DeviceBuffer<u32> = array(gpu, (layers * shape.rows * element / 4).max(1))?;
         let (n, columns, width, layers) =

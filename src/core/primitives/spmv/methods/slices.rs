@@ -30,7 +30,7 @@ pub mod cuda {
     use crate::primitives::spmv::Spec;
     use crate::primitives::spmv::cuda::{Call, MODULE, Made, named};
     use crate::primitives::spmv::slices::cuda::SliceBuffers;
-    use crate::primitives::spmv::slices::{LANES, Slices};
+    use crate::primitives::spmv::slices::{LANES, SliceWords, Slices};
 
     pub fn kernels(spec: &Spec) -> KernelList {
         KernelList::default().timed(MODULE, named(spec, "slices"), 1)
@@ -38,9 +38,15 @@ pub mod cuda {
 
     pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
         let columns = length(made.spec.shape.columns.max(1))?;
-        let slices = Slices::new(&made.matrix, columns, 16 / made.spec.element() as usize);
-        let (kernel, count) = (made.kernel("slices")?, slices.count() as u32);
-        let matrix = SliceBuffers::new(made.gpu, &slices, &made.words(&slices.values), &slices.places, 1)?;
+        let (group, bytes) = (16 / made.spec.element() as usize, made.spec.shape.entries * 12);
+        let words = made.form("slices", bytes, || {
+            let mut slices = Slices::new(&made.matrix, columns, group);
+            let values = made.words(&std::mem::take(&mut slices.values))?;
+            let places = std::mem::take(&mut slices.places);
+            Ok(SliceWords { slices, values, places })
+        })?;
+        let (kernel, count) = (made.kernel("slices")?, words.slices.count() as u32);
+        let matrix = SliceBuffers::new(made.gpu, &words.slices, &words.values, &words.places, 1)?;
         Ok(Box::new(move |gpu, &Call { x, z, y, rows, .. }| {
             let (matrix, blocks) = (matrix.pointers(), grid(count.into(), u64::from(BLOCK) / LANES as u64));
             gpu.launch(&kernel, blocks, BLOCK, 0, args![matrix, x, z, y, count, rows])

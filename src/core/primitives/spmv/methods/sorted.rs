@@ -3,7 +3,7 @@
 
 use crate::case::block_cost::WARPS;
 use crate::case::work::{Access, Pass};
-use crate::inputs::sparse::{Csr, in_ranges};
+use crate::inputs::sparse::{Csr, in_ranges_of};
 use crate::primitives::Costs;
 use crate::primitives::spmv::Spec;
 use crate::primitives::spmv::tiles::{merged, tile_cost};
@@ -11,6 +11,9 @@ use crate::primitives::spmv::work::{LARGE_WARPS, Lanes, gather, matrix, results}
 
 /// Rows and entries of a tile (`SORTED_TILE` in the kernels).
 const TILE: u64 = 8192;
+
+/// Tiles that are not worth a further thread.
+const SERIAL: u64 = 4;
 
 /// As for `balanced`, in two rounds of a thread's entries.
 pub fn costs(spec: &Spec) -> Costs<'_> {
@@ -40,7 +43,7 @@ impl Entries {
     fn new(matrix: &Csr<f64>, firsts: &[u32]) -> Entries {
         let total = merged(&matrix.starts);
         let begin = |tile: u64| ((tile * TILE).min(total) - u64::from(firsts[tile as usize])) as usize;
-        let parts = in_ranges(firsts.len() as u64 - 1, |tiles| {
+        let parts = in_ranges_of(SERIAL, firsts.len() as u64 - 1, |tiles| {
             let (mut order, mut sorted) = (Vec::new(), Entries::empty());
             for tile in tiles {
                 let entries = begin(tile)..begin(tile + 1);
@@ -74,6 +77,7 @@ impl Entries {
 pub mod cuda {
     use super::super::balanced::cuda::Tiles;
     use super::{Entries, TILE};
+    use crate::inputs::shared::Contents;
     use crate::primitives::cuda::prelude::*;
     use crate::primitives::spmv::Spec;
     use crate::primitives::spmv::cuda::{Call, MODULE, Made, Rows, named, uploaded};
@@ -82,19 +86,36 @@ pub mod cuda {
     /// Threads of a block (`SORTED_THREADS` in the kernel).
     const THREADS: u32 = 1024;
 
+    /// Sorted tiles as words, with two places in each.
+    struct Words {
+        columns: Vec<u32>,
+        values: Vec<u32>,
+        places: Vec<u32>,
+    }
+
+    impl Contents for Words {
+        fn bytes(&self) -> u64 {
+            self.columns.bytes() + self.values.bytes() + self.places.bytes()
+        }
+    }
+
     pub fn kernels(spec: &Spec) -> KernelList {
         KernelList::default().timed_all(MODULE, ["sorted", "carry"].map(|word| (named(spec, word), 1)))
     }
 
     pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
         let (spec, firsts) = (made.spec, firsts(&made.matrix.starts, TILE));
-        let (entries, tiles, kernel) =
-            (Entries::new(&made.matrix, &firsts), Tiles::new(made, &firsts)?, made.kernel("sorted")?);
+        let (tiles, kernel) = (Tiles::new(made, &firsts)?, made.kernel("sorted")?);
         let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
+        let words = made.form("sorted tiles", (6 + spec.element()) * spec.shape.entries, || {
+            let Entries { columns, values, places } = Entries::new(&made.matrix, &firsts);
+            let places = places.chunks(2).map(pair).collect();
+            Ok(Words { columns, values: made.words(&values)?, places })
+        })?;
         let [columns, values, places] = [
-            uploaded(made.gpu, &entries.columns)?,
-            uploaded(made.gpu, &made.words(&entries.values))?,
-            uploaded(made.gpu, &entries.places.chunks(2).map(pair).collect::<Vec<u32>>())?,
+            uploaded(made.gpu, &words.columns)?,
+            uploaded(made.gpu, &words.values)?,
+            uploaded(made.gpu, &words.places)?,
         ];
         let total = spec.shape.rows + spec.shape.entries;
         // The products of a tile, one place in 128 bytes empty.

@@ -117,8 +117,8 @@ mod tests {
 
     fn judged(edges: &[(u32, u32, u32)], distances: &[u32]) -> Option<String> {
         let pool = Pool::new(None).expect("a pool");
-        let each = |edge: &mut dyn FnMut(u32, u32, u32)| edges.iter().for_each(|&(u, v, w)| edge(u, v, w));
-        let graph = Graph::of_edges(distances.len() as u64, Directions::Given, each).expect("a graph");
+        let each = |_, edge: &mut dyn FnMut(u32, u32, u32)| edges.iter().for_each(|&(u, v, w)| edge(u, v, w));
+        let graph = Graph::of_edges(distances.len() as u64, Directions::Given, 1, each).expect("a graph");
         let distances: Vec<AtomicU32> = distances.iter().map(|&d| AtomicU32::new(d)).collect();
         mistake(&graph, &distances, 0, &pool, &Cancel::default()).expect("not cancelled")
     }

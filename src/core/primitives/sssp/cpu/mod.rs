@@ -16,9 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::beyond::Far;
 use super::{Spec, graph, record};
 use crate::case::{Snapshot, Value};
-use crate::device::Held;
 use crate::device::cpu::{POISON, memory};
+use crate::device::{Counted, Held};
 use crate::inputs::graph::Graph;
+use crate::memory::{NoMemory, with_room};
 use crate::primitives::cpu::prelude::*;
 use lists::{Lists, Owners};
 
@@ -43,6 +44,23 @@ pub struct Sssp {
     record: Vec<AtomicU64>,
     /// Counts the vectors of the graph.
     _held: Held,
+    /// What the graph is a copy of.
+    _shared: Counted<Graph>,
+}
+
+/// A copy of a graph for the executions, in fresh pages, and its share in the count of memory.
+fn copied(graph: &Graph) -> Result<(Arc<Graph>, Held), Failure> {
+    let held = Held::in_host_memory(graph.bytes())?;
+    let full = |why: NoMemory| Failure::NotApplicable(why.to_string());
+    let starts = copy(&graph.starts).map_err(full)?;
+    Ok((Arc::new(Graph { starts, arcs: copy(&graph.arcs).map_err(full)? }), held))
+}
+
+fn copy<T: Copy>(elements: &[T]) -> Result<Vec<T>, NoMemory> {
+    let mut copy = with_room(elements.len())?;
+    memory::ask_for_huge_pages(copy.spare_capacity_mut());
+    copy.extend_from_slice(elements);
+    Ok(copy)
 }
 
 impl PoolJob for Sssp {
@@ -52,20 +70,21 @@ impl PoolJob for Sssp {
         let isa = context.isa_or(Isa::widest)?;
         // The entries that workers send to each other take at most as much as the arcs.
         let sent = if context.pool.threads() > 1 { 8 * spec.arcs } else { 0 };
-        memory::require(8 * spec.arcs + 16 * spec.vertices + sent)?;
-        let graph = graph::of(&spec, context.stored)?;
-        memory::ask_for_huge_pages(&graph.starts);
-        memory::ask_for_huge_pages(&graph.arcs);
+        context.require(2 * 8 * spec.arcs + 20 * spec.vertices + sent)?;
+        let shared = Counted::of(graph::of(&spec, context.stored, context.shared)?)?;
+        let found = graph::found(&spec, &shared, context.shared)?;
+        let (graph, held) = copied(&shared)?;
         let mut distances = Buffer::new(4 * (spec.vertices as usize + 1))?;
         context.pool.fill(&mut distances, spec.vertices as usize, context.cancel, |_| POISON as u32)?;
         let threads = context.pool.threads();
         let owners = Owners::new(spec.vertices as usize, spec.connected(), threads);
         let job = Sssp {
-            source: spec.source_of(&graph),
-            delta: spec.delta_of(&graph),
+            source: found.source,
+            delta: found.delta,
             lists: Lists::new(owners, threads, spec.buckets()),
-            _held: Held::new(graph.bytes()),
-            far: Far::of(&graph),
+            _held: held,
+            _shared: shared,
+            far: Far::of(&graph, found.heaviest),
             graph,
             distances,
             fault: context.fault,
@@ -146,6 +165,7 @@ impl Sssp {
 mod tests {
     use super::*;
     use crate::inputs::mix::word64;
+    use crate::inputs::shared::Shared;
     use crate::primitives::words::params;
     use crate::primitives::{Definition, Problem};
 
@@ -175,6 +195,7 @@ mod tests {
                     cancel: &cancel,
                     open: false,
                     stored: &stored,
+                    shared: &Shared::default(),
                 };
                 let (job, _) = Sssp::prepare(spec.clone(), &context).expect("prepared");
                 pool.run(|worker| job.execute(worker));
@@ -200,6 +221,7 @@ mod tests {
             cancel: &cancel,
             open: false,
             stored: &stored,
+            shared: &Shared::default(),
         };
         let (mut job, _) = Sssp::prepare(spec.expect("a case"), &context).expect("prepared");
         pool.run(|worker| job.execute(worker));
