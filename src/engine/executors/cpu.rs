@@ -180,7 +180,7 @@ mod tests {
         for (primitive, chart, made) in [
             // The matrix, what certificates know by type, and the blocks, which are those of both types.
             (
-                "spmv: {matrix: {rmat: 8}, type: [f32, f64], method: [row, balanced, blocks, segscan, he2007]}",
+                "spmv: {matrix: {rmat: {scale: 8}}, type: [f32, f64], method: [row, balanced, blocks, segscan, he2007]}",
                 "x: method, y: time, lines: type",
                 4,
             ),

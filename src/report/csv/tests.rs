@@ -276,7 +276,7 @@ fn transfers_have_columns_where_there_are_some() {
     for (at, in_seconds) in [(0, 0.25), (1, 0.75), (2, 0.5)] {
         let transfer = Transfer { in_bytes: 80, out_bytes: 8, in_seconds, out_seconds: 0.125 };
         let mut round = records[4].rounds[0].clone();
-        (round.round, round.transfer) = (at, Some(transfer));
+        (round.round, round.transfer, round.generate) = (at, Some(transfer), Some(0.25));
         records[4].rounds.push(round);
     }
     let rows = rows(&plan, &records);
@@ -286,6 +286,7 @@ fn transfers_have_columns_where_there_are_some() {
     };
     assert_eq!(cells(&rows[4]), ["80", "8", "0.5", "0.125"]);
     assert_eq!(cells(&rows[0]), ["", "", "", ""]);
+    assert_eq!([&rows[4]["generate_s"], &rows[0]["generate_s"]], ["0.75", ""]);
     let (gpu, cpu) = (&records[4], &records[0]);
     assert_eq!(gpu.quantity_at(crate::recipe::plan::Quantity::TimeWithTransfer, 1.0), Some(1.625));
     assert_eq!(cpu.quantity_at(crate::recipe::plan::Quantity::TimeWithTransfer, 1.0), Some(1.0));

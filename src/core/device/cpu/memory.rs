@@ -2,6 +2,7 @@
 
 use crate::case::Failure;
 use crate::device::too_large;
+use crate::memory::with_room;
 pub use crate::memory::{available, total};
 
 /// Bytes of a huge page.
@@ -23,6 +24,18 @@ pub(super) fn fits(bytes: u64, available: Option<u64>) -> Result<(), Failure> {
         Some(free) if bytes > free => Err(too_large(bytes, free)),
         _ => Ok(()),
     }
+}
+
+/// A copy of elements, in huge pages if the system grants them.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] if it does not fit.
+pub fn copy<T: Copy>(elements: &[T]) -> Result<Vec<T>, Failure> {
+    let room = with_room(elements.len());
+    let mut copy = room.map_err(|why| Failure::NotApplicable(why.to_string()))?;
+    ask_for_huge_pages(copy.spare_capacity_mut());
+    copy.extend_from_slice(elements);
+    Ok(copy)
 }
 
 /// Asks the system to move elements that are in memory already into huge pages; has no effect if the system cannot.

@@ -120,6 +120,33 @@ struct Band {
     blocks: Vec<Block>,
 }
 
+/// Column, position and row of the entries of some rows, in the order of their columns and those of a column in that of
+/// their rows. Columns are counted where that takes no more memory than the entries.
+fn in_columns(matrix: &Csr<f64>, rows: Range<usize>) -> Vec<(u32, u32, u32)> {
+    let of_row = |row: usize| matrix.row(row).map(move |at| (matrix.indices[at], at as u32, row as u32));
+    let entries = || rows.clone().flat_map(of_row);
+    let count = matrix.starts[rows.end] as usize - matrix.starts[rows.start] as usize;
+    if count < matrix.columns as usize {
+        let mut order: Vec<(u32, u32, u32)> = entries().collect();
+        order.sort_unstable_by_key(|(column, at, _)| u64::from(*column) << 32 | u64::from(*at));
+        return order;
+    }
+    let mut next = vec![0usize; matrix.columns as usize + 1];
+    entries().for_each(|(column, ..)| next[column as usize + 1] += 1);
+    let mut sum = 0;
+    for place in &mut next {
+        sum += *place;
+        *place = sum;
+    }
+    let mut order = vec![(0, 0, 0); count];
+    for entry in entries() {
+        let place = &mut next[entry.0 as usize];
+        order[*place] = entry;
+        *place += 1;
+    }
+    order
+}
+
 impl Band {
     /// The band of some rows with blocks of so many columns. `put` gets position, place (row and column within the block)
     /// and value of each entry. Those of a column are in the order of their rows, and so is each row's sum in that of its
@@ -131,13 +158,7 @@ impl Band {
         mut put: impl FnMut(usize, u32, f64),
     ) -> Band {
         let first = matrix.starts[rows.start] as usize;
-        let of_row = |row: usize| matrix.row(row).map(move |at| (matrix.indices[at], at as u32, row));
-        let mut order: Vec<(u32, u32, u32)> = rows
-            .clone()
-            .flat_map(of_row)
-            .map(|(column, at, row)| (column, at, (row - rows.start) as u32))
-            .collect();
-        order.sort_unstable_by_key(|(column, at, _)| u64::from(*column) << 32 | u64::from(*at));
+        let order = in_columns(matrix, rows.clone());
         let (bits, width) = (column_bits(columns), columns as u32);
         let mut blocks: Vec<Block> = Vec::new();
         for (to, (column, at, row)) in (first..).zip(order) {
@@ -148,7 +169,7 @@ impl Band {
             if let Some(block) = blocks.last_mut() {
                 block.end = to as u32 + 1;
             }
-            put(to, row << bits | (column - begin), matrix.values[at as usize]);
+            put(to, (row - rows.start as u32) << bits | (column - begin), matrix.values[at as usize]);
         }
         Band { rows, first, blocks }
     }
@@ -247,13 +268,16 @@ pub mod cpu {
             made.pool.try_run(|worker| {
                 for band in &shared.0[worker.index] {
                     made.cancel.check()?;
-                    for (to, (&place, &value)) in
-                        (band.band.first..).zip(band.places.iter().zip(&band.values))
-                    {
-                        // SAFETY: bands have positions of their own, which are inside the buffers.
-                        unsafe {
-                            places.put_number(4, to, place.into());
-                            values.put_number(element, to, spec.bits(value));
+                    let own = band.band.first..band.band.first + band.places.len();
+                    // SAFETY: bands have positions of their own, which are inside the buffers.
+                    unsafe {
+                        places.write::<u32>(own.clone()).copy_from_slice(&band.places);
+                        match element {
+                            4 => {
+                                let to = values.write::<f32>(own).iter_mut();
+                                to.zip(&band.values).for_each(|(to, value)| *to = *value as f32);
+                            }
+                            _ => values.write::<f64>(own).copy_from_slice(&band.values),
                         }
                     }
                 }

@@ -19,7 +19,6 @@ use crate::case::{Snapshot, Value};
 use crate::device::cpu::{POISON, memory};
 use crate::device::{Counted, Held};
 use crate::inputs::graph::Graph;
-use crate::memory::{NoMemory, with_room};
 use crate::primitives::cpu::prelude::*;
 use lists::{Lists, Owners};
 
@@ -51,16 +50,8 @@ pub struct Sssp {
 /// A copy of a graph for the executions, in fresh pages, and its share in the count of memory.
 fn copied(graph: &Graph) -> Result<(Arc<Graph>, Held), Failure> {
     let held = Held::in_host_memory(graph.bytes())?;
-    let full = |why: NoMemory| Failure::NotApplicable(why.to_string());
-    let starts = copy(&graph.starts).map_err(full)?;
-    Ok((Arc::new(Graph { starts, arcs: copy(&graph.arcs).map_err(full)? }), held))
-}
-
-fn copy<T: Copy>(elements: &[T]) -> Result<Vec<T>, NoMemory> {
-    let mut copy = with_room(elements.len())?;
-    memory::ask_for_huge_pages(copy.spare_capacity_mut());
-    copy.extend_from_slice(elements);
-    Ok(copy)
+    let copy = Graph { starts: memory::copy(&graph.starts)?, arcs: memory::copy(&graph.arcs)? };
+    Ok((Arc::new(copy), held))
 }
 
 impl PoolJob for Sssp {
