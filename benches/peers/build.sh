@@ -9,7 +9,7 @@ Usage: benches/peers/build.sh [--cpu | --cuda] [--stamp] [DEST]
 
 Builds the peers into DEST (default: ${SCATTERLAB_PEERS:-${XDG_DATA_HOME:-~/.local/share}/scatterlab/peers}),
 where scatterlab looks for them: those of the backend cpu with cargo, those of cuda with nvcc, or one kind only.
-The peers that call CUB are built twice: with the pinned nvcc's own, and in DEST/newer with this year's, which needs a newer nvcc.
+The peers that call CUB are built twice: with the pinned nvcc's own, and in DEST/newer with CUB 3.5, which needs a newer nvcc.
 With --stamp, what was built is written into benches/peers/stamps, which a change of the peers commits.
 
 Environment:

@@ -179,7 +179,7 @@ impl Folder {
                 continue;
             }
             if copy.exists() {
-                bail!("{}: another one is there already", cannot());
+                bail!("{}: another {file} is there already", cannot());
             }
             write_durably(&copy, text.as_bytes()).with_context(cannot)?;
             self.copies.push(copy);

@@ -11,6 +11,7 @@ use crate::case::published::Table;
 use crate::case::{IndexFile, IndexFiles, PaperFolder};
 use crate::files;
 use crate::inputs::indices::{self, LocalFiles};
+use crate::recipe::paper::Known;
 use crate::recipe::plan::Plan;
 use crate::recipe::published::{find, is_table};
 use crate::recipe::{paper, programs};
@@ -58,7 +59,9 @@ pub fn table(folder: &Path, key: &str, file: &str) -> Result<Option<Table>, Stri
 /// Gives a stored run's plan the paper, and its charts the tables, that the run has kept; returns what is wrong with them.
 pub(super) fn attach(plan: &mut Plan, run: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
-    if let Some(key) = plan.claims.keys().find(|key| paper::find(key).is_none()) {
+    let keeps =
+        |(key, known): &(&String, &Known)| matches!(known, Known::Each(_)) && paper::find(key).is_none();
+    if let Some((key, _)) = plan.claims.iter().find(keeps) {
         let file = run.join(paper::FILE);
         let read = files::text(&file, &files::RECIPE).map_err(|problem| problem.to_string());
         let read = read.and_then(|text| {

@@ -95,7 +95,7 @@ pub struct Source {
 
 /// The claims of a paper that a run knew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "serde_json::Value", into = "serde_json::Value")]
 pub enum Known {
     /// The hash of each by its id ([`Paper::hash`]).
     Each(BTreeMap<String, String>),
@@ -103,10 +103,23 @@ pub enum Known {
     Together(String),
 }
 
-impl Known {
-    /// Whether the claim was as it is now.
-    pub fn has(&self, paper: &Paper, claim: &Claim) -> bool {
-        matches!(self, Known::Each(hashes) if hashes.get(&claim.id) == Some(&paper.hash(claim)))
+impl TryFrom<serde_json::Value> for Known {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<Known, String> {
+        match value {
+            serde_json::Value::String(hash) => Ok(Known::Together(hash)),
+            each => serde_json::from_value(each).map(Known::Each).map_err(|error| format!("claims: {error}")),
+        }
+    }
+}
+
+impl From<Known> for serde_json::Value {
+    fn from(known: Known) -> serde_json::Value {
+        match known {
+            Known::Each(hashes) => hashes.into_iter().collect(),
+            Known::Together(hash) => hash.into(),
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn plan(
     let mut plan = Plan {
         title: recipe.title().to_owned(),
         recipe_hash: hash(recipe.text()),
-        paper: own_paper(drafts, files).map(Arc::new),
+        paper: own_paper(drafts, files)?.map(Arc::new),
         ..Plan::default()
     };
     plan.recipe = plan.paper.as_ref().map(|_| recipe.stem().to_owned());
@@ -164,10 +164,15 @@ fn experiment(
 }
 
 /// The paper of the recipe's folder, if the experiments name it and it does not ship with the program.
-fn own_paper(drafts: &[Draft], files: &dyn IndexFiles) -> Option<paper::Paper> {
-    let mut keys = drafts.iter().filter_map(|draft| Some(draft.paper.as_ref()?.key.as_str()));
-    let key = keys.find(|key| paper::find(key).is_none())?;
-    paper::parse(key, paper::FILE, &files.paper_text()?).ok()
+///
+/// # Errors
+/// A mistake in its file, at the key that names it.
+fn own_paper(drafts: &[Draft], files: &dyn IndexFiles) -> Result<Option<paper::Paper>, Mistake> {
+    let is_own = |draft: &&Draft| draft.paper.as_ref().is_some_and(|of| paper::find(&of.key).is_none());
+    let Some(draft) = drafts.iter().find(is_own) else { return Ok(None) };
+    let (Some(of), Some(text)) = (&draft.paper, files.paper_text()) else { return Ok(None) };
+    let wrong = |error: RecipeError| Mistake::invalid(draft.key, "paper.key", error.to_string());
+    paper::parse(&of.key, paper::FILE, &text).map(Some).map_err(wrong)
 }
 
 /// A title as a file name: lower-case words joined by hyphens.

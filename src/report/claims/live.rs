@@ -38,19 +38,16 @@ pub fn of_plan(origin: &Origin, records: &[Record], copies: &Copies) -> Vec<Sent
     let papers = experiments.clone().filter_map(|experiment| paper_of(plan, experiment));
     let keys = distinct(papers.map(|paper| paper.key.as_str()));
     let machine = machine(origin.devices, origin.environment);
-    let sentence = |paper: &Paper, claim: &Claim| {
-        let known = plan.claims.get(&paper.key).is_some_and(|known| known.has(paper, claim));
-        Sentence {
-            paper: paper.key.clone(),
-            claim: claim.clone(),
-            printed: Vec::new(),
-            judgements: vec![Judgement {
-                machine: machine.clone(),
-                runs: Vec::new(),
-                verdict: verdict(paper, claim, origin, records, copies),
-                stated: if known { Stated::Before } else { Stated::After },
-            }],
-        }
+    let sentence = |paper: &Paper, claim: &Claim| Sentence {
+        paper: paper.key.clone(),
+        claim: claim.clone(),
+        printed: Vec::new(),
+        judgements: vec![Judgement {
+            machine: machine.clone(),
+            runs: Vec::new(),
+            verdict: verdict(paper, claim, origin, records, copies),
+            stated: Stated::of(plan.claims.get(&paper.key), paper, claim),
+        }],
     };
     let of_paper = |paper: &Paper| -> Vec<Sentence> {
         let own = paper.claims.iter();
@@ -65,12 +62,17 @@ fn paper_of(plan: &Plan, experiment: usize) -> Option<&Paper> {
     plan.paper(&plan.experiments.get(experiment)?.paper.as_ref()?.key)
 }
 
-/// Whether measurements of the experiment decide the claim.
+/// Whether measurements of the experiment decide the claim: the run has all experiments that the claim is from.
 fn is_about(plan: &Plan, paper: &Paper, claim: &Claim, experiment: usize) -> bool {
-    let Some(one) = plan.experiments.get(experiment) else { return false };
+    let is_of = |source: &Source, at: usize| {
+        plan.experiments.get(at).is_some_and(|one| {
+            let own = one.paper.as_ref().is_some_and(|of| of.key == paper.key);
+            own && is_of(plan, paper, source, &one.slug)
+        })
+    };
     let decided = claim.none.is_none() && claim.needs.is_none();
-    let own = one.paper.as_ref().is_some_and(|of| of.key == paper.key);
-    decided && own && claim.from.iter().any(|source| is_of(plan, paper, source, &one.slug))
+    let has = |source: &Source| (0..plan.experiments.len()).any(|at| is_of(source, at));
+    decided && claim.from.iter().any(|source| is_of(source, experiment)) && claim.from.iter().all(has)
 }
 
 fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], copies: &Copies) -> Verdict {
@@ -81,13 +83,15 @@ fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], co
         .unwrap_or(Verdict { shape: None, size: None })
 }
 
-/// Whether a claim's source means the experiment with this slug: of the recipe that the run is of, or of a shipped one.
+/// Whether a claim's source means the experiment with this slug. A run knows its own recipe by name, if it is in the folder of the
+/// paper, and otherwise by the slugs of what ships.
 fn is_of(plan: &Plan, paper: &Paper, source: &Source, slug: &str) -> bool {
-    match (&source.experiment, &plan.recipe) {
-        (Some(own), _) => own == slug,
-        (None, Some(recipe)) => *recipe == source.recipe,
-        (None, None) => slugs(&format!("{}/{}", paper.key, source.recipe)).iter().any(|own| own == slug),
-    }
+    let is_own = plan.paper.as_ref().is_some_and(|own| own.key == paper.key);
+    let is_recipe = match plan.recipe.as_ref().filter(|_| is_own) {
+        Some(recipe) => *recipe == source.recipe,
+        None => slugs(&format!("{}/{}", paper.key, source.recipe)).iter().any(|own| own == slug),
+    };
+    is_recipe && source.experiment.as_ref().is_none_or(|own| own == slug)
 }
 
 /// The slugs of a shipped recipe's experiments. Resolving a recipe for each event of a run would take long.

@@ -9,7 +9,7 @@ use super::rows::of_run;
 use super::{Judged, Outcome, Part, Verdict, judge};
 use crate::case::{Device, distinct};
 use crate::engine::protocol::Environment;
-use crate::recipe::paper::Claim;
+use crate::recipe::paper::{Claim, Known, Paper};
 use crate::report::table::{Column, NO_UNIT, Table};
 use crate::report::verdicts::NamedRun;
 
@@ -33,10 +33,12 @@ pub struct Judgement {
     pub stated: Stated,
 }
 
-/// Whether the runs knew the claims as they are now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether the claim was what it is now when the runs began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stated {
     Before,
+    /// Runs of older versions do not tell.
+    Unknown,
     After,
 }
 
@@ -44,7 +46,17 @@ impl Stated {
     pub fn word(self) -> &'static str {
         match self {
             Stated::Before => "before",
+            Stated::Unknown => "unknown",
             Stated::After => "after",
+        }
+    }
+
+    /// What a run knew of the claims of the paper.
+    pub fn of(known: Option<&Known>, paper: &Paper, claim: &Claim) -> Stated {
+        match known {
+            Some(Known::Each(hashes)) if hashes.get(&claim.id) == Some(&paper.hash(claim)) => Stated::Before,
+            Some(Known::Each(_)) => Stated::After,
+            Some(Known::Together(_)) | None => Stated::Unknown,
         }
     }
 }
@@ -145,15 +157,12 @@ fn of_runs(folder: &Folder, claim: &Claim, machine: &str, set: &Set) -> Judgemen
         let shape = (!claim.shape.is_empty()).then(part);
         Verdict { shape, size: (!claim.size.is_empty()).then(part) }
     });
-    let knew = |run: &NamedRun| {
-        run.side.manifest.plan.claims.get(key).is_some_and(|known| known.has(&folder.paper, claim))
-    };
-    let before = set.iter().all(|(run, _)| knew(run));
+    let stated = |run: &NamedRun| Stated::of(run.side.manifest.plan.claims.get(key), &folder.paper, claim);
     Judgement {
         machine: machine.to_owned(),
         runs: set.iter().map(|(run, _)| run.name.clone()).collect(),
         verdict,
-        stated: if before { Stated::Before } else { Stated::After },
+        stated: set.iter().map(|(run, _)| stated(run)).max().unwrap_or(Stated::Unknown),
     }
 }
 
