@@ -246,8 +246,9 @@ impl Spec {
         shared: &Shared,
     ) -> Result<Arc<Csr<f64>>, Failure> {
         let needs = 2 * (4 * (self.n() + 1) + 12 * self.entries());
+        // The matrix as a product has it is not kept beside this one.
         shared.get(&self.name(), "rows of cg", needs, || match &self.source {
-            Some(source) => Ok(own::scaled(source.make(stored, shared)?.as_ref().clone())?),
+            Some(source) => Ok(own::scaled(source.made(stored, shared)?)?),
             None => Ok(self.row().matrix().make()?),
         })
     }
