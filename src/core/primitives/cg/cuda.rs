@@ -8,6 +8,7 @@ use super::{Spec, Type, inverse, methods};
 use crate::case::Value;
 use crate::inputs::shared::{Contents, Shared};
 use crate::inputs::sparse::{Csr, SparseError};
+use crate::memory;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::cuda::{stride_grid, words32_of};
 
@@ -169,7 +170,8 @@ impl GpuJob for Cg {
         launch_over(gpu, &self.certify, n, args![system, scale, words])?;
         let sums = total(words.to_host()?.as_chunks().0.iter().copied());
         self.found = self.required.found(&self.spec, &report);
-        Ok(Verdict::of(self.required.mistake(&self.spec, &report, sums), n))
+        let mistake = self.required.mistake(&self.spec, &report, sums, || self.x_left())?;
+        Ok(Verdict::of(mistake, n))
     }
 
     fn tolerance(&self) -> f64 {
@@ -212,6 +214,21 @@ impl Cg {
             diagonal: self.spec.diagonal(),
             shift: self.spec.shift(),
         }
+    }
+
+    /// The x that the last solution has left.
+    fn x_left(&self) -> Result<Vec<f64>, Failure> {
+        let words = self.last_x()[1].to_host()?;
+        let n = length(self.spec.n())?;
+        let all = match self.spec.ty {
+            Type::F32 => memory::collected(n, words.iter().map(|&word| f32::from_bits(word).into())),
+            Type::F64 => {
+                let pairs = words.as_chunks().0.iter();
+                let bits = |&[low, high]: &[u32; 2]| u64::from(low) | u64::from(high) << 32;
+                memory::collected(n, pairs.map(|pair| f64::from_bits(bits(pair))))
+            }
+        };
+        Ok(all.map_err(SparseError::from)?)
     }
 
     /// Which of the first two vectors is x of the last solution.

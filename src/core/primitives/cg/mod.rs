@@ -162,6 +162,7 @@ impl Problem for Spec {
     /// The part of the declared bytes that products of A move, and what ζ proves.
     fn annotations(&self) -> Vec<(&'static str, Value)> {
         let verified = match self.ty {
+            _ if self.source.is_some() => "against a series; the pattern alone, values are made",
             _ if !self.is_benchmark() => "against the oracle",
             Type::F64 => "|ζ − reference| ≤ 1e-10 reference",
             Type::F32 => "unverified: f32",
