@@ -190,8 +190,10 @@ mod tests {
                 "x: method, y: time",
                 2,
             ),
-            // The matrix by type.
-            ("cg: {class: T, rows: 100, type: [f32, f64]}", "x: type, y: time", 2),
+            // The matrix, which is that of both types.
+            ("cg: {class: T, rows: 100, type: [f32, f64]}", "x: type, y: time", 1),
+            // The matrix with the values of cg alone, and what its last solution leaves.
+            ("cg: {matrix: {random: {rows: 100}}, solutions: 3, type: [f32, f64]}", "x: type, y: time", 2),
         ] {
             let text = format!("{primitive}\nbackend: cpu\nchart: {{{chart}}}\n");
             let recipe = recipe::parse("a.yaml", &text).expect("a recipe");

@@ -1,11 +1,16 @@
 //! cg on a GPU (`kernels/cg/cg.cu`): one launch for all solutions, with as many blocks as are resident at once. The
 //! certificate multiplies A and the last z anew, a thread for each row.
 
+use std::sync::Arc;
+
 use super::certificate::{Required, total};
 use super::{Spec, Type, inverse, methods};
 use crate::case::Value;
+use crate::inputs::shared::{Contents, Shared};
+use crate::inputs::sparse::{Csr, SparseError};
+use crate::memory;
 use crate::primitives::cuda::prelude::*;
-use crate::primitives::cuda::{stride_grid, words32};
+use crate::primitives::cuda::{stride_grid, words32_of};
 
 pub const MODULE: &str = "cg";
 
@@ -37,6 +42,41 @@ device_struct! {
         pub passes: u64,
         pub diagonal: f64,
         pub shift: f64,
+    }
+}
+
+/// The case and the matrix from which a method is made.
+pub struct Made<'a> {
+    pub gpu: &'a Gpu,
+    pub spec: &'a Spec,
+    pub module: Module,
+    pub matrix: Arc<Csr<f64>>,
+    shared: &'a Shared,
+}
+
+impl Made<'_> {
+    /// Values as words of the case's type, and 16 bytes more.
+    pub fn words(&self, values: &[f64]) -> Result<Vec<u32>, SparseError> {
+        let bits = |at: usize| {
+            let value = values.get(at).copied().unwrap_or(2.0);
+            match self.spec.ty {
+                Type::F32 => (value as f32).to_bits().into(),
+                Type::F64 => value.to_bits(),
+            }
+        };
+        let element = self.spec.element();
+        Ok(words32_of(values.len() + 16 / element as usize, element, bits)?)
+    }
+
+    /// Another form of the matrix, of so many bytes, which cases of cg share.
+    pub fn form<T: Contents>(
+        &self,
+        form: &str,
+        bytes: u64,
+        make: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Arc<T>, Failure> {
+        let form = format!("{form} of cg, {}", self.spec.ty.name());
+        self.shared.get(&self.spec.name(), &form, 2 * bytes, make)
     }
 }
 
@@ -76,20 +116,23 @@ impl GpuJob for Cg {
     }
 
     fn prepare(spec: Spec, setup: &GpuSetup) -> Result<Cg, Failure> {
-        let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
-        let matrix = spec.matrix(setup.stored, setup.shared)?;
+        let (gpu, shared) = (setup.gpu, setup.shared);
+        let matrix = spec.matrix(setup.stored, shared)?;
         setup.cancel.check()?;
-        let method = methods::cuda::method(gpu, &module, &spec, &matrix)?;
-        let required = Required::of(&spec, &matrix, setup.shared)?;
+        let required = Required::of(&spec, &matrix, shared)?;
+        let made = Made { gpu, spec: &spec, module: gpu.module(MODULE)?, matrix, shared };
+        let values =
+            made.form("values", spec.element() * spec.entries(), || Ok(made.words(&made.matrix.values)?))?;
+        let matrix = &made.matrix;
         let vector = |layers: u64| array(gpu, (layers * spec.n() * spec.element() / 4).max(1));
         Ok(Cg {
-            method,
-            certify: module.kernel(&certify(&spec))?,
+            method: methods::cuda::method(&made)?,
+            certify: made.module.kernel(&certify(&spec))?,
             required,
             starts: gpu.upload(&matrix.starts)?,
             // An array has at least a word.
             columns: gpu.upload(if matrix.indices.is_empty() { &[0] } else { &matrix.indices })?,
-            values: gpu.upload(&value_words(&spec, &matrix.values))?,
+            values: gpu.upload(&values)?,
             vectors: [vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(1)?, vector(spec.layers())?],
             report: gpu.alloc(3 * spec.solutions() as usize)?,
             barrier: gpu.upload(&[0, 0])?,
@@ -127,7 +170,8 @@ impl GpuJob for Cg {
         launch_over(gpu, &self.certify, n, args![system, scale, words])?;
         let sums = total(words.to_host()?.as_chunks().0.iter().copied());
         self.found = self.required.found(&self.spec, &report);
-        Ok(Verdict::of(self.required.mistake(&self.spec, &report, sums), n))
+        let mistake = self.required.mistake(&self.spec, &report, sums, || self.x_left())?;
+        Ok(Verdict::of(mistake, n))
     }
 
     fn tolerance(&self) -> f64 {
@@ -137,15 +181,6 @@ impl GpuJob for Cg {
     fn resolved(&self) -> Vec<(String, Value)> {
         self.found.clone()
     }
-}
-
-/// Values as words of a case's type, and 16 bytes more.
-pub fn value_words(spec: &Spec, values: &[f64]) -> Vec<u32> {
-    let bits = |value: &f64| match spec.ty {
-        Type::F32 => (*value as f32).to_bits().into(),
-        Type::F64 => value.to_bits(),
-    };
-    words32(values.iter().chain(&[2.0; 4]).map(bits), spec.element())
 }
 
 impl Cg {
@@ -179,6 +214,21 @@ impl Cg {
             diagonal: self.spec.diagonal(),
             shift: self.spec.shift(),
         }
+    }
+
+    /// The x that the last solution has left.
+    fn x_left(&self) -> Result<Vec<f64>, Failure> {
+        let words = self.last_x()[1].to_host()?;
+        let n = length(self.spec.n())?;
+        let all = match self.spec.ty {
+            Type::F32 => memory::collected(n, words.iter().map(|&word| f32::from_bits(word).into())),
+            Type::F64 => {
+                let pairs = words.as_chunks().0.iter();
+                let bits = |&[low, high]: &[u32; 2]| u64::from(low) | u64::from(high) << 32;
+                memory::collected(n, pairs.map(|pair| f64::from_bits(bits(pair))))
+            }
+        };
+        Ok(all.map_err(SparseError::from)?)
     }
 
     /// Which of the first two vectors is x of the last solution.

@@ -127,11 +127,10 @@ pub fn product(spec: &Spec, vector: &str, beside: impl IntoIterator<Item = Acces
 pub mod cuda {
     use super::Spec;
     use crate::device::cuda::pointer_or_null;
-    use crate::inputs::sparse::Csr;
-    use crate::primitives::cg::cuda::{MODULE, System, value_words};
+    use crate::primitives::cg::cuda::{MODULE, Made, System};
     use crate::primitives::cuda::prelude::*;
-    use crate::primitives::spmv::slices::Slices;
     use crate::primitives::spmv::slices::cuda::SliceBuffers;
+    use crate::primitives::spmv::slices::{SliceWords, Slices};
 
     /// Threads of a block, and the rows that it multiplies at a time.
     const THREADS: u32 = 1024;
@@ -155,13 +154,9 @@ pub mod cuda {
     ///
     /// # Errors
     /// Errors of the driver, and missing memory.
-    pub fn method(
-        gpu: &Gpu,
-        module: &Module,
-        spec: &Spec,
-        matrix: &Csr<f64>,
-    ) -> Result<GpuMethod<(System, u64)>, Failure> {
-        let kernel = module.kernel(&name(spec))?;
+    pub fn method(made: &Made) -> Result<GpuMethod<(System, u64)>, Failure> {
+        let (gpu, spec) = (made.gpu, made.spec);
+        let kernel = made.module.kernel(&name(spec))?;
         let shared = if spec.in_blocks() { (spec.columns() * spec.element()) as u32 } else { 0 };
         let most = gpu.max_blocks(&kernel, THREADS, shared)?;
         let dots = |blocks: u32| array::<f64>(gpu, DOTS * u64::from(blocks));
@@ -176,11 +171,17 @@ pub mod cuda {
                 gpu.launch(&kernel, blocks, THREADS, shared, args![system])
             }));
         }
-        let slices = Slices::new(matrix, length(spec.columns())?, 16 / spec.element() as usize);
-        let blocks = grid(slices.count() as u64, ROWS).min(most);
-        let values = value_words(spec, &slices.values);
-        let (sliced, sums) =
-            (SliceBuffers::new(gpu, &slices, &values, &slices.halves(), blocks)?, dots(blocks)?);
+        let (columns, group) = (length(spec.columns())?, 16 / spec.element() as usize);
+        let words = made.form(&format!("slices of blocks of {columns}"), spec.entries() * 12, || {
+            let mut slices = Slices::new(&made.matrix, columns, group);
+            let values = made.words(&std::mem::take(&mut slices.values))?;
+            let places = slices.halves();
+            slices.places = Vec::new();
+            Ok(SliceWords { slices, values, places })
+        })?;
+        let blocks = grid(words.slices.count() as u64, ROWS).min(most);
+        let sliced = SliceBuffers::new(gpu, &words.slices, &words.values, &words.places, blocks)?;
+        let sums = dots(blocks)?;
         Ok(Box::new(move |gpu, (call, shift)| {
             let system = System {
                 starts: sliced.starts.pointer(),

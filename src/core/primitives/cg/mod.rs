@@ -162,6 +162,7 @@ impl Problem for Spec {
     /// The part of the declared bytes that products of A move, and what ζ proves.
     fn annotations(&self) -> Vec<(&'static str, Value)> {
         let verified = match self.ty {
+            _ if self.source.is_some() => "against a series; the pattern alone, values are made",
             _ if !self.is_benchmark() => "against the oracle",
             Type::F64 => "|ζ − reference| ≤ 1e-10 reference",
             Type::F32 => "unverified: f32",
@@ -246,8 +247,9 @@ impl Spec {
         shared: &Shared,
     ) -> Result<Arc<Csr<f64>>, Failure> {
         let needs = 2 * (4 * (self.n() + 1) + 12 * self.entries());
+        // The matrix as a product has it is not kept beside this one.
         shared.get(&self.name(), "rows of cg", needs, || match &self.source {
-            Some(source) => Ok(own::scaled(source.make(stored, shared)?.as_ref().clone())?),
+            Some(source) => Ok(own::scaled(source.made(stored, shared)?)?),
             None => Ok(self.row().matrix().make()?),
         })
     }

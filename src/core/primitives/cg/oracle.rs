@@ -22,9 +22,9 @@ fn dot<T: Real>(x: &[T], y: &[T]) -> f64 {
 }
 
 /// The matrix, to which `diagonal` times the identity is added.
-struct Matrix<'a, T> {
-    entries: &'a Csr<f64>,
-    diagonal: T,
+pub struct Matrix<'a, T> {
+    pub entries: &'a Csr<f64>,
+    pub diagonal: T,
 }
 
 impl<T: Real> Matrix<'_, T> {
@@ -41,7 +41,7 @@ fn add<T: Real>(y: &mut [T], a: f64, x: &[T]) {
 }
 
 /// z ≈ A⁻¹·x
-fn conjugate_gradients<T: Real>(matrix: &Matrix<T>, x: &[T]) -> Vec<T> {
+pub fn conjugate_gradients<T: Real>(matrix: &Matrix<T>, x: &[T]) -> Vec<T> {
     let mut z = vec![T::default(); x.len()];
     let (mut r, mut p) = (x.to_vec(), x.to_vec());
     let mut rho = dot(&r, &r);

@@ -5,9 +5,9 @@
 //! e[i][j] = ε · m[i][j] / √(s[i]·s[j])     s[i] = max(Σⱼ |m[i][j]|, Σⱼ |m[j][i]|)     ε = 1/64
 //! ```
 //!
-//! Conjugate gradients need a symmetric positive definite matrix, and 25 steps of most matrices leave a ζ that depends on the
-//! order of every sum. What the steps move depends on the pattern alone; so the values are made such that each pattern has a
-//! result, an unsymmetric one too:
+//! Conjugate gradients need a symmetric positive definite matrix. After 25 steps most matrices leave a ζ that depends on the
+//! order of the sums, so the values are made here; the time depends on the pattern alone. With them each pattern has a result,
+//! an unsymmetric one too:
 //!
 //! - ‖|E|‖ ≤ ε (Schur's test with the weights √s), so that p·A·p ≥ (1 − ε)·p·p.
 //! - r' ⟂ p after every step, of an unsymmetric A too, because p·r = r·r. The part of r' = r − α·A·p orthogonal to p is
@@ -16,13 +16,16 @@
 //! - Solutions of x and of x + d are A⁻¹d apart, and a solution is at least ‖x‖/(1 + ε) long: a deviation grows by
 //!   (1 + ε)/(1 − ε) a solution at most, to 11 times itself in 75.
 //!
-//! So the last ζ is that of powers of A⁻¹, and the oracle has it without conjugate gradients, by a binomial series:
+//! So the last ζ and x are those of powers of A⁻¹, and the certificate has them without conjugate gradients, by a binomial
+//! series:
 //!
 //! ```text
 //! v = A⁻ⁿ·1 = Σ c[k]·(−E)ᵏ·1     c[0] = 1     c[k + 1] = c[k]·(n + k)/(k + 1)     w = A·v
-//! ζ = shift + w·w/(w·v), and for n = 1, whose x is not of length 1, shift + 1/(w·v)
+//! ζ = shift + w·w/(w·v), and for n = 1, whose x is not of length 1, shift + 1/(w·v)     x = v/‖v‖
 //! ```
 
+use super::{inverse, quotient};
+use crate::inputs::shared::Contents;
 use crate::inputs::sparse::{Csr, SparseError, in_ranges};
 use crate::memory::{self, NoMemory};
 
@@ -67,11 +70,25 @@ pub fn scaled(mut matrix: Csr<f64>) -> Result<Csr<f64>, SparseError> {
     Ok(matrix)
 }
 
-/// ζ − shift after so many solutions.
+/// What the last solution leaves.
+pub struct Last {
+    /// ζ − shift.
+    pub zeta: f64,
+    /// The x that follows, of length 1.
+    pub x: Vec<f64>,
+}
+
+impl Contents for Last {
+    fn bytes(&self) -> u64 {
+        self.x.bytes()
+    }
+}
+
+/// What so many solutions leave.
 ///
 /// # Errors
 /// Vectors that do not fit into the memory.
-pub fn zeta(matrix: &Csr<f64>, solutions: u64) -> Result<f64, SparseError> {
+pub fn last(matrix: &Csr<f64>, solutions: u64) -> Result<Last, SparseError> {
     let n = matrix.rows() as usize;
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let mut term = memory::filled(n, 1.0)?;
@@ -85,10 +102,13 @@ pub fn zeta(matrix: &Csr<f64>, solutions: u64) -> Result<f64, SparseError> {
             break;
         }
     }
-    let mut last = times(matrix, &sum)?;
-    last.iter_mut().zip(&sum).for_each(|(last, sum)| *last += sum);
-    let size = if solutions > 1 { dot(&last, &last) } else { 1.0 };
-    Ok(super::quotient(size, dot(&last, &sum)))
+    let mut before = times(matrix, &sum)?;
+    before.iter_mut().zip(&sum).for_each(|(before, sum)| *before += sum);
+    let size = if solutions > 1 { dot(&before, &before) } else { 1.0 };
+    let zeta = quotient(size, dot(&before, &sum));
+    let scale = inverse(dot(&sum, &sum).sqrt());
+    sum.iter_mut().for_each(|sum| *sum *= scale);
+    Ok(Last { zeta, x: sum })
 }
 
 /// E·x, by all processors.
@@ -145,8 +165,10 @@ mod tests {
                 let spec = Spec::read("cg", &params(&words), 1).expect("a case");
                 let all = solve::<f64>(&spec, &matrix);
                 let (found, wanted) =
-                    (*all.zetas.last().expect("one"), zeta(&matrix, solutions).expect("memory"));
-                assert!((found - wanted).abs() <= 1e-13 * wanted, "{solutions}: {found:e} {wanted:e}");
+                    (*all.zetas.last().expect("one"), last(&matrix, solutions).expect("memory"));
+                let zeta = wanted.zeta;
+                assert!((found - zeta).abs() <= 1e-13 * zeta, "{solutions}: {found:e} {zeta:e}");
+                assert!(all.x.iter().zip(&wanted.x).all(|(found, wanted)| (found - wanted).abs() <= 1e-13));
                 assert!(all.residuals.iter().skip(1).all(|residual| *residual < 1e-14));
             }
         }

@@ -9,7 +9,10 @@ use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, OutputArray, Plain, args, device_struct, plain_struct,
 };
 use crate::inputs::mix::key64;
+use crate::inputs::sparse::in_parallel;
 use crate::inputs::{Permutation, Scramble, Zipf};
+
+use crate::memory::NoMemory;
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 
@@ -55,6 +58,17 @@ pub fn words32(numbers: impl IntoIterator<Item = u64>, bytes: u64) -> Vec<u32> {
         4 => numbers.into_iter().map(|k| k as u32).collect(),
         _ => numbers.into_iter().flat_map(|k| [k as u32, (k >> 32) as u32]).collect(),
     }
+}
+
+/// `n` such numbers as such words, made by all processors.
+///
+/// # Errors
+/// Words that do not fit into the memory.
+pub fn words32_of(n: usize, bytes: u64, number: impl Fn(usize) -> u64 + Sync) -> Result<Vec<u32>, NoMemory> {
+    Ok(match bytes {
+        4 => in_parallel(n, |at| number(at) as u32)?,
+        _ => in_parallel(n, |at| [number(at) as u32, (number(at) >> 32) as u32])?.into_flattened(),
+    })
 }
 
 /// The kernels of `kernels/common/fill.cuh`, which several modules contain.
@@ -255,13 +269,17 @@ impl Tiles {
 
 #[cfg(test)]
 mod tests {
-    use super::words32;
     use super::*;
+    use super::{words32, words32_of};
 
     #[test]
     fn numbers_as_words() {
         assert_eq!(words32([1, 2], 4), [1, 2]);
         assert_eq!(words32([1, (7 << 32) + 5], 8), [1, 0, 5, 7]);
+        for bytes in [4, 8] {
+            let number = |at: usize| (at as u64) << 31 | 3;
+            assert_eq!(words32_of(9, bytes, number), Ok(words32((0..9).map(number), bytes)));
+        }
     }
 
     fn tiles(grid: Grid) -> Tiles {

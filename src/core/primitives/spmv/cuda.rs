@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::{Spec, matrix, methods};
 use crate::device::cuda::pointer_or_null;
 use crate::inputs::shared::{Contents, Shared};
-use crate::inputs::sparse::{Csr, SparseError, in_parallel};
+use crate::inputs::sparse::{Csr, SparseError};
 use crate::primitives::cuda::prelude::*;
+use crate::primitives::cuda::words32_of;
 
 pub const MODULE: &str = "spmv";
 
@@ -122,11 +123,7 @@ pub fn named(spec: &Spec, word: &str) -> String {
 
 /// 32-bit words of `n` numbers of a case's type, the lower half of each first.
 fn words(spec: &Spec, n: usize, number: impl Fn(usize) -> f64 + Sync) -> Result<Vec<u32>, SparseError> {
-    let bits = |at: usize| spec.bits(number(at));
-    Ok(match spec.element() {
-        4 => in_parallel(n, |at| bits(at) as u32)?,
-        _ => in_parallel(n, |at| [bits(at) as u32, (bits(at) >> 32) as u32])?.into_flattened(),
-    })
+    Ok(words32_of(n, spec.element(), |at| spec.bits(number(at)))?)
 }
 
 /// Uploads words; an array has at least one.

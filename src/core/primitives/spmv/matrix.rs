@@ -85,7 +85,7 @@ impl Source {
         format!("the matrix {matrix} of seed {}", self.seed)
     }
 
-    /// The matrix, which cases share: generated, or from the words that `stored` finds by their hash.
+    /// The matrix, which cases share.
     ///
     /// # Errors
     /// Those of `stored`, and a matrix that is not the plan's.
@@ -96,18 +96,35 @@ impl Source {
     ) -> Result<Arc<Csr<f64>>, Failure> {
         // While it is made, its parts are there beside the whole.
         let needs = 2 * (4 * (self.shape.rows + 1) + 12 * self.shape.entries);
-        let made = shared.get(&self.name(), "rows", needs, || match (self.generated(), &self.hash) {
-            (Some(made), _) => Ok(made?),
+        let made = shared.get(&self.name(), "rows", needs, || self.made(stored, shared))?;
+        self.check(&made).map(|()| made)
+    }
+
+    /// The matrix, which nobody shares: generated, or from the words that `stored` finds by their hash.
+    ///
+    /// # Errors
+    /// Those of `stored`, and a matrix that is not the plan's.
+    pub fn made(
+        &self,
+        stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
+        shared: &Shared,
+    ) -> Result<Csr<f64>, Failure> {
+        let made = match (self.generated(), &self.hash) {
+            (Some(made), _) => made?,
             (None, Some(hash)) => {
                 let made = Csr::from_words(&stored(hash)?);
                 // Nobody reads the words again.
                 shared.let_go(hash);
-                Ok(made?)
+                made?
             }
-            (None, None) => Err(Failure::Failed("the plan has no hash of the matrix".to_owned())),
-        })?;
+            (None, None) => return Err(Failure::Failed("the plan has no hash of the matrix".to_owned())),
+        };
+        self.check(&made).map(|()| made)
+    }
+
+    fn check(&self, made: &Csr<f64>) -> Result<(), Failure> {
         match made.shape() == self.shape {
-            true => Ok(made),
+            true => Ok(()),
             false => Err(Failure::Failed("the size of the matrix differs from the plan".to_owned())),
         }
     }

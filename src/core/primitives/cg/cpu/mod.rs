@@ -11,6 +11,8 @@ use super::{Real, STEPS, Spec, Type, inverse, quotient};
 use crate::case::{Fault, Value};
 use crate::device::Held;
 use crate::inputs::shared::Contents;
+use crate::inputs::sparse::SparseError;
+use crate::memory;
 use crate::primitives::cpu::prelude::*;
 use crate::primitives::real::for_type;
 use crate::primitives::spmv::chunks;
@@ -30,7 +32,7 @@ pub struct Cg {
     isa: Isa,
     starts: Vec<u32>,
     _held: Held,
-    /// Counts the matrix of which the arrays are copies, and which is kept for others.
+    /// Counts the matrix of which the arrays are copies and the x that is required, which are kept for others.
     _shared: Held,
     columns: Buffer,
     values: Buffer,
@@ -79,7 +81,9 @@ impl PoolJob for Cg {
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let sums = for_type!(self.spec.ty, T => self.sums::<T>(pool, cancel));
-        Ok(Verdict::of(self.required.mistake(&self.spec, &self.report(), sums?), self.spec.n()))
+        let x = || for_type!(self.spec.ty, T => self.x_left::<T>());
+        let mistake = self.required.mistake(&self.spec, &self.report(), sums?, x)?;
+        Ok(Verdict::of(mistake, self.spec.n()))
     }
 
     fn tolerance(&self) -> f64 {
@@ -96,7 +100,7 @@ impl Cg {
         let matrix = spec.matrix(context.stored, context.shared)?;
         context.cancel.check()?;
         let required = Required::of(&spec, &matrix, context.shared)?;
-        let shared = Held::in_host_memory(matrix.bytes())?;
+        let shared = Held::in_host_memory(matrix.bytes() + required.bytes())?;
         let (starts, indices, values) = (matrix.starts.clone(), &matrix.indices, &matrix.values);
         let (entries, n, pool) = (indices.len(), spec.n() as usize, &context.pool);
         let vector = || Buffer::new(n * size_of::<T>());
@@ -139,6 +143,14 @@ impl Cg {
     fn last_x(&self) -> [&Buffer; 2] {
         let last = (self.spec.solutions() as usize + 1) % 2;
         [&self.x[last], &self.x[1 - last]]
+    }
+
+    /// The x that the last solution has left.
+    fn x_left<T: Real>(&self) -> Result<Vec<f64>, Failure> {
+        let n = self.spec.n() as usize;
+        // SAFETY: the workers are done.
+        let x = unsafe { self.last_x()[1].read::<T>(0..n) };
+        Ok(memory::collected(n, x.iter().map(|x| x.wide())).map_err(SparseError::from)?)
     }
 
     fn report(&self) -> Vec<f64> {
