@@ -59,7 +59,7 @@ template <int ITEMS, bool PACKED> struct Numbers {
 template <int VALUE> struct ValueOf { typedef u32 V; };
 template <> struct ValueOf<8> { typedef u64 V; };
 
-// S gives the tile's shape: threads per block, keys per thread. B, BITS: see above. VALUE: bytes of a value, 0
+// S gives the tile's shape (threads per block, keys per thread), and whether its launches overlap. B, BITS: see above. VALUE: bytes of a value, 0
 // without.
 template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> struct SplitTile {
     typedef typename ValueOf<VALUE>::V V;
@@ -89,6 +89,12 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
     K key[ITEMS];
     Numbers<ITEMS, PACKED> number;  // rank in warp and bucket (| label << 16 unless CHEAP), later the slot
 
+    // What a launch that overlaps reads, an earlier one may write while it waits (overlap.cuh).
+    template <typename E> LAB_MEMBER static E taken(const E* from) {
+        if constexpr (S::OVERLAPS) return *from;
+        else return __ldg(from);
+    }
+
     LAB_MEMBER static u32 first_item() { return threadIdx.x / 32u * (32u * ITEMS) + lane_of(); }
 
     template <typename F> LAB_MEMBER void load(const F& s, u32 tile) {
@@ -96,7 +102,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         const K* keys = (const K*)s.keys + at;
         if ((tile + 1u) * (u64)T <= s.n) {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) key[i] = keys[i * 32];
+            for (int i = 0; i < ITEMS; ++i) key[i] = taken(keys + i * 32);
         } else {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : B::behind(s);
@@ -191,7 +197,7 @@ template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> st
         V value[ITEMS];
         if ((tile + 1u) * (u64)T <= s.n) {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) value[i] = values[i * 32];
+            for (int i = 0; i < ITEMS; ++i) value[i] = taken(values + i * 32);
         } else {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) value[i] = at + i * 32 < s.n ? values[i * 32] : V(0);

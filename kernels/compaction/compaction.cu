@@ -7,6 +7,7 @@
 //   place             from the sums before and behind a tile and its bits, each lane computes its element's destination
 //
 // A destination follows from the flags of the element's segment, or from the heads alone. No warp waits for another.
+#include "../common/overlap.cuh"
 #include "../scan/inputs.cuh"
 #include "../scan/look_back.cuh"
 

@@ -1,5 +1,6 @@
 // The kernels of scan and segmented-scan: by look-back, with a spine, and as in sengupta2007 (§2.1, §2.2), each for
 // every operator and type, forward and backward; the conversion of head flags to bits; the inputs; the certificate.
+#include "../common/overlap.cuh"
 #include "look_back.cuh"
 #include "inputs.cuh"
 #include "sengupta2007.cuh"
@@ -47,7 +48,6 @@ LAB u32 nibble(u32 bytes) { return bytes * 0x01020408u >> 24 & 15u; }
 
 // bits: word w from bytes [32 w, 32 w + 32), by thread w; the last word may have fewer bytes.
 extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned char* __restrict__ bytes, u64 n) {
-    after_earlier_launches();
     const u64 word = thread_index();
     if (word * 32u >= n) return;
     u32 mine = 0;
@@ -65,7 +65,6 @@ extern "C" __global__ void heads_of_bytes(u32* __restrict__ bits, const unsigned
 // One warp per chunk of 128 striped flags (see flag_at); chunks are stored whole. `words` is the number of words of
 // bits.
 extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* __restrict__ stripes, u64 words) {
-    after_earlier_launches();
     const u64 chunk = thread_index() / 32u;
     const u32 lane = threadIdx.x & 31u;
     if (chunk * 4u >= words) return;

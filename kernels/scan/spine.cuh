@@ -68,7 +68,6 @@ template <class O, bool SEGMENTED> LAB void serve(O op, const Scan& s) {
 }
 
 template <class O, bool SEGMENTED, int THREADS, int VECTORS> LAB void scan_with_spine(O op, const Scan& s) {
-    after_earlier_launches();
     const u32 ticket = draw_ticket(s);
     if (ticket == 0) {
         if (threadIdx.x < 32u) serve<O, SEGMENTED>(op, s);

@@ -8,7 +8,6 @@
 // vector from the end of the array.
 #pragma once
 
-#include "../common/overlap.cuh"
 #include "../common/warp.cuh"
 #include "operators.cuh"
 
@@ -172,7 +171,7 @@ template <class O, int VECTORS> LAB void load(O op, const Scan& s, const Chunk& 
     const T* in = (const T*)s.in + chunk.base;
     if (chunk.whole) {
 #pragma unroll
-        for (int r = 0; r < VECTORS; ++r) x[r] = cast<Vector<T>>(((const uint4*)in)[chunk.vector(r)]);
+        for (int r = 0; r < VECTORS; ++r) x[r] = cast<Vector<T>>(__ldg((const uint4*)in + chunk.vector(r)));
     } else {
 #pragma unroll
         for (int r = 0; r < VECTORS; ++r) {
@@ -211,7 +210,7 @@ template <int WORDS> LAB u32 load_heads(const Scan& s, const Chunk& chunk) {
     static_assert(WORDS < 32, "one lane more than words");
     const u32 lane = threadIdx.x & 31u;
     const u64 at = chunk.base / 32u + lane;
-    const u32 word = lane <= (u32)WORDS && at * 32u < s.n ? s.heads[at] : 0u;
+    const u32 word = lane <= (u32)WORDS && at * 32u < s.n ? __ldg(s.heads + at) : 0u;
     return chunk.backward ? __funnelshift_r(word, lane_above(word, 1u), 1u) : word;
 }
 

@@ -10,19 +10,18 @@
 
 #include "onesweep.cuh"
 
-// Threads and keys per thread, as in src/core/primitives/sort/methods/block.rs.
-template <int SIZE> struct BlockShape {
-    static const int THREADS = SIZE == SMALL ? 512 : 1024;
-    static const int ITEMS = SIZE == LARGE ? 16 : 8;
+// As in src/core/primitives/sort/methods/block.rs.
+template <int OF_BLOCK, int OF_THREAD> struct BlockShape {
+    static const int THREADS = OF_BLOCK, ITEMS = OF_THREAD;
+    static const bool OVERLAPS = false;  // nothing comes before it
     static const u32 ALIGN = 1, STEP = 1;
 };
 
-template <typename K, int VALUE, int SIZE>
-struct BlockSort : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, false, BlockShape<SIZE>> {
-    typedef SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, false, BlockShape<SIZE>> Base;
+template <typename K, int VALUE, typename S> struct BlockSort : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, false, S> {
+    typedef SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, false, S> Base;
     typedef typename Base::V V;
     typedef typename Base::Room Room;
-    static const int ITEMS = Base::ITEMS;
+    static const int ITEMS = S::ITEMS;
 
     // The arrays as the tile of a pass takes them.
     struct Ends {
@@ -31,9 +30,9 @@ struct BlockSort : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, false, BlockShape<S
         u32 n;
     };
 
-    template <typename E> LAB_MEMBER static void copy(E* to, const E* from, u32 n) {
+    LAB_MEMBER static void copy(V* to, const V* from, u32 n) {
 #pragma unroll 4
-        for (u32 i = threadIdx.x; i < n; i += Base::THREADS) to[i] = from[i];
+        for (u32 i = threadIdx.x; i < n; i += S::THREADS) to[i] = from[i];
     }
 
     // The bits in which any key differs from the first one. All threads must call this.
@@ -45,27 +44,50 @@ struct BlockSort : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, false, BlockShape<S
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) mine |= at + i * 32 < s.n ? this->key[i] ^ first : K(0);
-        if ((u32)mine != 0) atomicOr(&halves[0], (u32)mine);
-        if (sizeof(K) > 4 && (u32)((u64)mine >> 32) != 0) atomicOr(&halves[1], (u32)((u64)mine >> 32));
+#pragma unroll
+        for (u32 by = 16; by > 0; by /= 2) mine |= __shfl_xor_sync(EVERYONE, mine, by);
+        if (lane_of() == 0) atomicOr(&halves[0], (u32)mine);
+        if (sizeof(K) > 4 && lane_of() == 0) atomicOr(&halves[1], (u32)((u64)mine >> 32));
         __syncthreads();
         return (K)((u64)halves[1] << 32 | halves[0]);
     }
 
-    // Splits the keys in shared memory by a digit.
+    // Turns the warps' counts into first places: an exclusive scan over digits, then over warps. All threads must call this.
+    LAB_MEMBER static void place(Room& r) {
+        const u32 b = threadIdx.x;
+        u32 total = 0;
+#pragma unroll
+        for (int w = 0; b < DIGITS && w < Base::WARPS; ++w) total += r.counters[w][b];
+        u32 end = sum_lanes(total);
+        if (b < DIGITS && lane_of() == 31u) r.sums[b / 32u] = end;
+        __syncthreads();
+        if (b >= DIGITS) return;
+#pragma unroll
+        for (u32 w = 0; w < DIGITS / 32u - 1u; ++w) end += w < b / 32u ? r.sums[w] : 0u;
+        u32 at = end - total;
+#pragma unroll
+        for (int w = 0; w < Base::WARPS; ++w) {
+            const u32 count = r.counters[w][b];
+            r.counters[w][b] = at;
+            at += count;
+        }
+    }
+
+    // Splits the block's keys by a digit, and its values, which stay in shared memory.
     LAB_MEMBER void turn(const Ends& ends, Room& r, const Digit<K>& digit, u32 at) {
         V value[ITEMS];
-#pragma unroll
-        for (int i = 0; i < ITEMS; ++i) this->key[i] = r.keys[at + i * 32];
         this->rank_many(ends, digit, 0, r.counters[threadIdx.x / 32u]);
 #pragma unroll
         for (int i = 0; VALUE > 0 && i < ITEMS; ++i) value[i] = r.values[at + i * 32];
-        __syncthreads();  // all warps have counted, and have taken their keys
-        Base::place_warps(r, 0, 0);
+        __syncthreads();  // all warps have counted, and have taken their keys and values
+        place(r);
         __syncthreads();
         this->reorder(r, digit);
 #pragma unroll
         for (int i = 0; VALUE > 0 && i < ITEMS; ++i) r.values[this->number[i]] = value[i];
         __syncthreads();
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) this->key[i] = r.keys[at + i * 32];
     }
 
     LAB_MEMBER static void run(const Onesweep& s) {
@@ -73,25 +95,26 @@ struct BlockSort : SplitTile<K, DIGIT_BITS, VALUE, Digit<K>, false, BlockShape<S
         const u32 at = Base::first_item();
         const Ends ends = {s.keys_in, s.values_in, s.n};
         BlockSort mine;
-        mine.load(ends, 0);
-#pragma unroll
-        for (int i = 0; i < ITEMS; ++i) r.keys[at + i * 32] = mine.key[i];
         if (VALUE > 0) copy(r.values, (const V*)s.values_in, s.n);
+        mine.load(ends, 0);
         const K differing = mine.differing(s, at);
 #pragma unroll 1
         for (u32 d = 0; d < s.digits; ++d) {
             const u32 bits = (u32)(differing >> (s.begin + d * DIGIT_BITS));
             if ((bits & ((1u << bits_of(s, d)) - 1u)) != 0) mine.turn(ends, r, Digit<K>(s, d), at);
         }
-        copy((K*)s.keys_out, r.keys, s.n);
+        K* const out = (K*)s.keys_out + at;
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i)
+            if (at + i * 32 < s.n) out[i * 32] = mine.key[i];
         if (VALUE > 0) copy((V*)s.values_out, r.values, s.n);
     }
 };
 
-#define BLOCK_SORT(size, KEY, VALUE)                                                                              \
-    extern "C" __global__ void __launch_bounds__(BlockShape<SIZE_##size>::THREADS, 1) sort_block_##size##_u##KEY##_##VALUE(Onesweep s) { \
-        BlockSort<u##KEY, VALUE, SIZE_##size>::run(s);                                                            \
+#define BLOCK_SORT(THREADS, ITEMS, KEY, VALUE)                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1) sort_block_##THREADS##x##ITEMS##_u##KEY##_##VALUE(Onesweep s) { \
+        BlockSort<u##KEY, VALUE, BlockShape<THREADS, ITEMS>>::run(s);                                             \
     }
-#define BLOCK_SORTS(size)                                                                                         \
-    BLOCK_SORT(size, 32, 0) BLOCK_SORT(size, 32, 4) BLOCK_SORT(size, 32, 8)                                       \
-    BLOCK_SORT(size, 64, 0) BLOCK_SORT(size, 64, 4) BLOCK_SORT(size, 64, 8)
+#define BLOCK_SORTS(THREADS, ITEMS)                                                                               \
+    BLOCK_SORT(THREADS, ITEMS, 32, 0) BLOCK_SORT(THREADS, ITEMS, 32, 4) BLOCK_SORT(THREADS, ITEMS, 32, 8)         \
+    BLOCK_SORT(THREADS, ITEMS, 64, 0) BLOCK_SORT(THREADS, ITEMS, 64, 4) BLOCK_SORT(THREADS, ITEMS, 64, 8)

@@ -19,6 +19,4 @@ DIGIT_PASSES(pass)
 RANKING(32, 0) RANKING(32, 4) RANKING(32, 8)
 RANKING(64, 0) RANKING(64, 4) RANKING(64, 8)
 
-BLOCK_SORTS(small) BLOCK_SORTS(medium)
-// The keys that fit in the shared memory of a block, 163 KiB at least on GPUs with the capabilities 8.0 and 9.0.
-BLOCK_SORT(large, 32, 0) BLOCK_SORT(large, 32, 4) BLOCK_SORT(large, 64, 0)
+BLOCK_SORTS(256, 4) BLOCK_SORTS(256, 8) BLOCK_SORTS(512, 8) BLOCK_SORTS(1024, 8)

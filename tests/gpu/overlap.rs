@@ -14,7 +14,7 @@ use crate::prove::case;
 const MARK: &str = "// scatterlab: overlap";
 
 /// Kernels whose loads past the first cache's coherence read only what no launch of an execution writes.
-const READ_INPUTS: [&str; 3] = ["compaction_", "heads_of_", "histogram_ballot_"];
+const READ_INPUTS: [&str; 2] = ["compaction_", "histogram_ballot_"];
 
 /// The kernels of all modules that overlap, each with its body.
 fn marked() -> Vec<(String, String)> {
@@ -112,20 +112,8 @@ fn cases() -> Vec<(&'static str, String)> {
     {
         all.push(("multisplit", format!("keys=1000 values={values} buckets={buckets} method=fused")));
     }
-    all.push(("multisplit", "keys=66001 buckets=8 method=bms".to_owned()));
-    for (operator, ty) in ["u32", "u64", "f32", "f64"]
-        .map(|ty| ("add", ty))
-        .into_iter()
-        .chain([("min", "u32"), ("affine", "u64")])
-    {
-        for (method, heads) in [("spine", "bytes"), ("lookback", "lengths")] {
-            let segments = format!("segments=random segments.random.mean=40 heads={heads}");
-            all.push((
-                "segmented-scan",
-                format!("elements=7169 operator={operator} type={ty} method={method} {segments}"),
-            ));
-        }
-    }
+    let starts = "segments=random segments.random.mean=40 heads=lengths";
+    all.push(("segmented-scan", format!("elements=7169 {starts}")));
     let segments = "segments=random segments.random.mean=300";
     // A split's places would lie outside of its arrays; it loads sums as the others do.
     for primitive in ["enumerate", "compact", "distribute"] {
@@ -136,18 +124,15 @@ fn cases() -> Vec<(&'static str, String)> {
 }
 
 /// The families of kernels that overlap with the launch before them.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 8] = [
     "compaction_",
     "fused_bulk_",
     "fused_count_",
     "fused_scan",
     "heads_of_pointers",
     "histogram_reduce",
-    "segmented_lookback_",
-    "segmented_spine_",
     "sort_bulk_",
     "sort_pass_",
-    "spine_add_u32",
 ];
 
 #[test]

@@ -161,6 +161,9 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     const int answer = passed(f, gx, gy, gz, bx, by, bz, shared, stream, values, extra);
     if (wild) values[0] = first;
     wild = 0;
-    if (ours && strcmp(said("FAULT_DOES"), "garbage") == 0) **(uint64_t **)values[0] ^= 1;
+    if (ours && strcmp(said("FAULT_DOES"), "garbage") == 0) {
+        int (*const finished)(void *) = (int (*)(void *))next("cuStreamSynchronize");
+        if (finished && !finished(stream)) **(uint64_t **)values[0] ^= 1;
+    }
     return answer;
 }

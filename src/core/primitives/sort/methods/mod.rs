@@ -20,8 +20,8 @@ choice! {
     /// How the keys are sorted.
     #[derive(Eq)]
     pub enum Method {
-        /// ours: on GPUs block for as few keys as one holds, and onesweep for more; on CPUs lsd for at most 2^16 keys, and msd
-        /// for more
+        /// ours: on GPUs block for at most 2^13 keys, and onesweep for more; on CPUs lsd for at most 2^16 keys, and msd for
+        /// more
         Best = "best",
         /// GPUs: one histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once;
         /// a digit that is the same in all keys takes no pass; with 2^22 keys or more, blocks have 128 KiB of shared
@@ -32,8 +32,7 @@ choice! {
             tile: Tile = "auto",
         },
         /// GPUs: one block reads all keys, splits them in shared memory by each digit of 8 bits, the lowest first, and writes
-        /// them; a digit that is the same in all keys is skipped. It holds 16,384 keys of up to 8 bytes with their values, and
-        /// 8,192 longer ones
+        /// them; a digit that is the same in all keys is skipped; at most 8,192 keys
         Block = "block",
         /// CPUs: a stable split by each digit of 8 bits, the lowest first, with write combining
         Lsd = "lsd",
@@ -142,7 +141,7 @@ const FEW: u64 = 1 << 16;
 /// `auto` on processors.
 pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
     Ok(match spec.asked {
-        Method::Best if spec.backend.is_cuda() && spec.keys <= block::most(spec) => Method::Block,
+        Method::Best if spec.backend.is_cuda() && spec.keys <= block::MOST => Method::Block,
         Method::Best | Method::Auto if spec.backend.is_cuda() => ONESWEEP,
         Method::Auto if spec.backend.is_cpu() => {
             let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
@@ -165,7 +164,7 @@ pub fn candidates(params: &Params) -> Vec<Params> {
 pub fn refusal(spec: &Spec) -> Option<&'static str> {
     match spec.method {
         Method::Block | Method::Onesweep { .. } if spec.backend.is_cpu() => Some(OF_GPUS),
-        Method::Block if spec.keys > block::most(spec) => Some(block::TOO_MANY),
+        Method::Block if spec.keys > block::MOST => Some(block::TOO_MANY),
         Method::Lsd | Method::Msd | Method::Library if spec.backend.is_cuda() => Some(OF_CPUS),
         Method::MultisplitLsd { .. } if spec.key == Key::U64 && spec.backend.is_cuda() => {
             Some("the multisplits of GPUs take u32 keys")
@@ -312,7 +311,7 @@ mod tests {
             methods("keys=4 method=auto backend=cuda"),
             [&["block", "onesweep"][..], &splits].concat()
         );
-        assert_eq!(methods("keys=16385 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
+        assert_eq!(methods("keys=8193 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
         assert_eq!(methods("keys=4 key=u64 method=auto backend=cuda"), ["block", "onesweep"]);
         assert!(methods("keys=4 backend=cuda").is_empty());
     }
@@ -320,8 +319,6 @@ mod tests {
     #[test]
     fn best_becomes_a_method() {
         let method = |words: &str| spec(words).method;
-        assert_eq!(method("keys=16384 backend=cuda values=4B"), Method::Block);
-        assert_eq!(method("keys=16385 backend=cuda values=4B"), ONESWEEP);
         assert_eq!(method("keys=8192 backend=cuda values=8B"), Method::Block);
         assert_eq!(method("keys=8193 backend=cuda values=8B"), ONESWEEP);
         assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
