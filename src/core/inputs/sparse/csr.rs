@@ -220,7 +220,7 @@ pub fn in_ranges_of<T: Send>(least: u64, n: u64, of: impl Fn(Range<u64>) -> T + 
     };
     let mut all = thread::scope(|scope| {
         // Where a limit of processes is reached, there are fewer threads.
-        let begin = |_| thread::Builder::new().spawn_scoped(scope, &take).ok();
+        let begin = |_| thread::Builder::new().spawn_scoped(scope, take).ok();
         let others: Vec<_> = (1..parts.min(processors)).filter_map(begin).collect();
         let own = take();
         let joined =
