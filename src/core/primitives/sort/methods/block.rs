@@ -19,6 +19,14 @@ pub const MOST: u64 = 1 << 13;
 /// The reason why a case has no such sort.
 pub const TOO_MANY: &str = "one block sorts at most 8,192 keys";
 
+/// Bytes of shared memory that a block may have on every GPU of compute capability 7.5 and later.
+const EVERYWHERE: u64 = 64 << 10;
+
+/// Whether every GPU can sort the keys so; with more shared memory, some cannot.
+pub fn suits(spec: &Spec) -> bool {
+    spec.keys <= MOST && Shape::of(spec).shared() <= EVERYWHERE
+}
+
 /// The keys and values are read and written once.
 pub fn costs(spec: &Spec) -> Costs<'_> {
     Costs::of(vec![moved(spec, Order::Sequential)]).blocks_sampled(|| Ok(vec![cost(spec)]))

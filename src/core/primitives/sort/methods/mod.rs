@@ -20,8 +20,8 @@ choice! {
     /// How the keys are sorted.
     #[derive(Eq)]
     pub enum Method {
-        /// ours: on GPUs block for at most 2^13 keys, and onesweep for more; on CPUs lsd for at most 2^16 keys, and msd for
-        /// more
+        /// ours: on GPUs block for at most 2^12 keys, if it takes at most 64 KiB of shared memory, and onesweep otherwise; on
+        /// CPUs lsd for at most 2^16 keys, and msd for more
         Best = "best",
         /// GPUs: one histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once;
         /// a digit that is the same in all keys takes no pass; with 2^22 keys or more, blocks have 128 KiB of shared
@@ -141,7 +141,7 @@ const FEW: u64 = 1 << 16;
 /// `auto` on processors.
 pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
     Ok(match spec.asked {
-        Method::Best if spec.backend.is_cuda() && spec.keys <= block::MOST => Method::Block,
+        Method::Best if spec.backend.is_cuda() && block::suits(spec) => Method::Block,
         Method::Best | Method::Auto if spec.backend.is_cuda() => ONESWEEP,
         Method::Auto if spec.backend.is_cpu() => {
             let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
@@ -157,7 +157,8 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
 pub fn candidates(params: &Params) -> Vec<Params> {
     let splits = (4..=8).map(|radix| ("multisplit-lsd", vec![("radix", radix)]));
     let methods = ["block", "onesweep"].map(|method| (method, vec![])).into_iter().chain(splits);
-    auto_candidates(params, methods, |params| Spec::from_params(params, 0).is_ok())
+    let runs = |spec: &Spec| spec.method != Method::Block || block::suits(spec);
+    auto_candidates(params, methods, |params| Spec::from_params(params, 0).is_ok_and(|spec| runs(&spec)))
 }
 
 /// The reason why a case does not exist; `None` if it does.
@@ -311,7 +312,7 @@ mod tests {
             methods("keys=4 method=auto backend=cuda"),
             [&["block", "onesweep"][..], &splits].concat()
         );
-        assert_eq!(methods("keys=8193 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
+        assert_eq!(methods("keys=4097 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
         assert_eq!(methods("keys=4 key=u64 method=auto backend=cuda"), ["block", "onesweep"]);
         assert!(methods("keys=4 backend=cuda").is_empty());
     }
@@ -319,8 +320,11 @@ mod tests {
     #[test]
     fn best_becomes_a_method() {
         let method = |words: &str| spec(words).method;
-        assert_eq!(method("keys=8192 backend=cuda values=8B"), Method::Block);
-        assert_eq!(method("keys=8193 backend=cuda values=8B"), ONESWEEP);
+        assert_eq!(method("keys=4096 backend=cuda key=u64"), Method::Block);
+        assert_eq!(method("keys=2048 backend=cuda key=u64 values=8B"), Method::Block);
+        // 83 KiB of shared memory, and 67.
+        assert_eq!(method("keys=2049 backend=cuda key=u64 values=8B"), ONESWEEP);
+        assert_eq!(method("keys=4097 backend=cuda"), ONESWEEP);
         assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
         assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
         assert_eq!(method("keys=4 method=lsd"), Method::Lsd);
