@@ -108,7 +108,9 @@ pub fn filled<T: Clone>(elements: usize, element: T) -> Result<Vec<T>, NoMemory>
 /// # Errors
 /// When they do not fit.
 pub fn zeroed<T: Copy + Default>(elements: usize) -> Result<Vec<T>, NoMemory> {
-    ask::<T>(elements)?;
+    // An array that the system refuses here is an error, and below it would end the process. Unless the pointer escapes,
+    // the compiler may leave out this allocation.
+    drop(std::hint::black_box(with_room::<T>(elements)?));
     Ok(vec![T::default(); elements])
 }
 
@@ -219,6 +221,7 @@ mod tests {
             "{told}"
         );
         assert!(with_room::<u64>(usize::MAX).is_err() && collected(1 << 60, 0..1u64).is_err());
+        assert!(zeroed::<u64>(1 << 50).is_err());
         let mut array = vec![1u8; 10];
         assert!(reserve(&mut array, usize::MAX / 2).is_err());
         assert_eq!(array, [1; 10], "what there was is there");

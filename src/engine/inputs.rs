@@ -4,9 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::case::Case;
 use crate::inputs::indices::Store;
 use crate::primitives;
 use crate::recipe::plan::Plan;
+
+/// Times the bytes that a case declares that its peer may need: those of `sssp` hold the lab's graph, a list of its edges
+/// and their own graph in both directions, up to five times the arrays of the lab.
+const PEER_TIMES: u64 = 8;
 
 /// The shared inputs of a running plan.
 #[derive(Debug)]
@@ -29,7 +34,7 @@ impl PlanInputs {
             })
         };
         // A peer makes its inputs itself.
-        let ours = |case: &&crate::case::Case| case.peer().is_none() && case.not_applicable.is_none();
+        let ours = |case: &&Case| case.peer().is_none() && case.not_applicable.is_none();
         let input = |case| Some(case).filter(ours).and_then(primitives::shared_input).map(&mut number);
         let of_cases = plan.cases.iter().map(input).collect();
         PlanInputs { store: store.clone(), of_cases, names }
@@ -47,6 +52,13 @@ impl PlanInputs {
         let name = self.names.get(number)?;
         let text = || format!("{name} (input {} of {})", number + 1, self.names.len());
         (!self.store.shared().holds(name)).then(text)
+    }
+
+    /// Makes room for the case of a peer, whose program does not know what is kept here.
+    pub fn make_room_beside(&self, case: &Case) {
+        let declared = primitives::work(case, &[]).map(|work| work.footprint.saturating_add(work.scratch));
+        let needs = declared.map_or(u64::MAX, |bytes| bytes.saturating_mul(PEER_TIMES));
+        self.store.shared().make_room(needs);
     }
 
     /// Lets go of the inputs that none of these cases needs.
@@ -84,11 +96,18 @@ mod tests {
             store.shared().get(name, "rows", 0, made).expect("made");
         }
         assert_eq!(inputs.missing(first[0]), None);
+        let peer = other.iter().map(|case| &plan.cases[*case]).find(|case| case.peer().is_some());
+        let peer = peer.expect("a peer's case");
+        inputs.make_room_beside(peer);
+        assert!(inputs.names.iter().all(|name| store.shared().holds(name)), "a small case needs no room");
         inputs.keep_for(&first[3..].iter().chain(&other).copied().collect());
         assert!(inputs.names.iter().all(|name| store.shared().holds(name)));
         inputs.keep_for(&first[..1].iter().copied().collect());
         assert_eq!((inputs.missing(first[0]), store.shared().bytes()), (None, 1));
         inputs.keep_for(&BTreeSet::new());
         assert_eq!(store.shared().bytes(), 0);
+        store.shared().get("a", "rows", 0, made).expect("made");
+        inputs.make_room_beside(&Case { primitive: "unknown".to_owned(), ..peer.clone() });
+        assert_eq!(store.shared().bytes(), 0, "nobody knows what it needs");
     }
 }

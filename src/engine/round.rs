@@ -68,6 +68,9 @@ impl<W: Write> Server<W> {
         generating(&mut self.output, case, turn.round, making)?;
         let generates = Instant::now();
         let profile = self.profiles.of(case).ok();
+        if case.peer().is_some() {
+            progress.inputs.make_room_beside(case);
+        }
         let (chosen, method) = chosen(case, profile, model::find(model::chooser(case)))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {

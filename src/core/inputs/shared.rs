@@ -4,8 +4,8 @@
 //!
 //! An input is known by a name, which states all that determines it (generator, sizes and seed, or the hash of a file), and a
 //! form of it by a name and its type. What is kept takes at most half of the memory that would be free without it; the input
-//! that was used least recently goes first, and any goes that a case needs the room of. So what fits does not depend on what
-//! is kept: a case may take all that is free and all that is kept ([`Shared::room`]).
+//! that was used least recently goes first, and any of them goes when a case needs its room. So what fits does not depend on
+//! what is kept: a case may take all that is free and all that is kept ([`Shared::room`]).
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -103,6 +103,7 @@ impl Shared {
         if let Some(found) = self.state().find(input, form) {
             return Ok(found);
         }
+        self.touch(input);
         self.make_room(needs);
         // Without the lock: a form is made of another one.
         let made = Arc::new(make()?);
@@ -129,6 +130,12 @@ impl Shared {
     /// Whether some form of an input is kept.
     pub fn holds(&self, input: &str) -> bool {
         self.state().kept.iter().any(|kept| kept.input == input)
+    }
+
+    /// Counts an input as the one used last, which goes last: a case's own, before room is made for the case.
+    pub fn touch(&self, input: &str) {
+        // The order is otherwise unchanged, because the sort is stable.
+        self.state().kept.sort_by_key(|kept| kept.input == input);
     }
 
     /// Lets go of all forms of an input.
@@ -210,6 +217,14 @@ mod tests {
         assert_eq!((large.len(), shared.holds("d"), shared.bytes()), (26, false, 80), "too large to be kept");
         shared.let_go("a");
         assert_eq!((shared.holds("a"), shared.bytes()), (false, 40));
+        numbers(&shared, "e", 10);
+        shared.touch("c");
+        numbers(&shared, "f", 10);
+        assert_eq!(
+            ["c", "e", "f"].map(|input| shared.holds(input)),
+            [true, false, true],
+            "e has waited longest"
+        );
     }
 
     /// A case that needs more than is free gets what is kept; what another case still uses stays whole.

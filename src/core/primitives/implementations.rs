@@ -67,6 +67,7 @@ impl Implementation {
             on_pool: |case, context| {
                 let (case, resolved) = chosen::<C::Case>(case)?;
                 let work = case.work();
+                case.shared_input().iter().for_each(|input| context.shared.touch(input));
                 on_pool::<C>(case, resolved, work.footprint.saturating_add(work.scratch), context)
             },
             on_gpu: |case, setup| {
@@ -79,6 +80,11 @@ impl Implementation {
                 let shared = work.footprint.div_ceil(gpus);
                 setup.gpu.require(shared.saturating_add(work.scratch))?;
                 setup.others.iter().try_for_each(|other| other.require(shared))?;
+                // Its copies are in host memory before they are on the GPU.
+                if let Some(input) = case.shared_input() {
+                    setup.shared.touch(&input);
+                    setup.shared.make_room(work.footprint);
+                }
                 on_gpu::<G>(case, resolved, setup)
             },
             kernels: |case, capability| G::kernels(&chosen::<C::Case>(case)?.0, capability),

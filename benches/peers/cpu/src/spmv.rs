@@ -83,9 +83,11 @@ impl<T: Number> Product<T> {
         if by == By::Faer && shape.rows.max(shape.columns) > i32::MAX as u64 {
             return refused("the crate has at most 2147483647 rows and columns with indices of 32 bits");
         }
+        let name = format!("{generator} {seed}");
+        shared().touch(&name);
         require(2 * bytes::<T>(shape, add))?;
         let needs = 8 * (shape.rows + shape.entries);
-        let made = shared().get(&format!("{generator} {seed}"), "positions", needs, || generator.make(seed));
+        let made = shared().get(&name, "positions", needs, || generator.make(seed));
         // A copy in fresh arrays.
         let made = Csr::clone(&*made.map_err(|why| NotApplicable(why.to_string()))?);
         let matrix = made.with_values(|row, column, at| match diagonal {

@@ -15,8 +15,8 @@ use petgraph::csr::Csr;
 
 use crate::case::{Case, NotApplicable, refused};
 use crate::inputs::dijkstra::distances;
-use crate::inputs::shared;
 use crate::inputs::graph::{Generated, Graph, Topology, UNREACHED};
+use crate::inputs::shared;
 use crate::threads::{Pinning, Threads, require};
 use crate::work::{Setting, Work};
 
@@ -70,9 +70,10 @@ pub fn prepare(peer: &str, case: &mut Case) -> Result<Box<dyn Work>, NotApplicab
     if count == 0 || u64::from(source.unwrap_or(0)) >= generated.vertices {
         return refused("there is no such search");
     }
+    let name = format!("{generated:?}");
+    shared().touch(&name);
     // The lab's arcs, a list of edges and the arcs of the crate, of `graph` in both directions, are in memory together.
     require((8 + 12 + 16) * count + 16 * generated.vertices)?;
-    let name = format!("{generated:?}");
     let graph = shared().get(&name, "arcs", 16 * count, || generated.make());
     let graph = graph.map_err(|why| NotApplicable(why.to_string()))?;
     let source = source.unwrap_or_else(|| graph.hub());

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::case::{Case, NotApplicable, refused};
-use crate::inputs::affinity;
+use crate::inputs::{affinity, shared};
 
 /// The mask that the program inherited, read before any thread is restricted.
 static INHERITED: OnceLock<Vec<usize>> = OnceLock::new();
@@ -108,13 +108,11 @@ impl Threads {
     }
 }
 
-/// Refuses a case that needs more memory than is available.
-pub fn require(bytes: u64) -> Result<u64, NotApplicable> {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib: Option<u64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    match kib {
-        Some(kib) if bytes > 1024 * kib => refused(format!("needs {bytes} bytes, {} free", 1024 * kib)),
-        _ => Ok(bytes),
+/// Refuses a case that needs more memory than is free and kept together, and lets go of what is kept until so much is free.
+pub fn require(bytes: u64) -> Result<(), NotApplicable> {
+    match shared().room() {
+        Some(room) if bytes > room => return refused(format!("needs {bytes} bytes, {room} free")),
+        _ => shared().make_room(bytes),
     }
+    Ok(())
 }

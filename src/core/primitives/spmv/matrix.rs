@@ -162,9 +162,8 @@ pub fn matrix(
     let source = spec.source();
     let made = source.make(stored, shared)?;
     if spec.hash.is_some() {
-        shared.get(&source.name(), &format!("held as {}", spec.ty.name()), 0, || {
-            held(&made, spec).map(|()| Vec::<u8>::new())
-        })?;
+        let form = format!("held as {}, {} z", spec.ty.name(), spec.beta);
+        shared.get(&source.name(), &form, 0, || held(&made, spec).map(|()| Vec::<u8>::new()))?;
     }
     Ok(made)
 }
@@ -236,6 +235,15 @@ mod tests {
             matrix(&spec, stored, &Shared::default()).map(|matrix| matrix.values.clone())
         };
         assert_eq!(of("type=f64"), Ok(made.values.clone()));
+        // Products are looked at for each β, of a matrix that is made once.
+        let shared = Shared::default();
+        for words in ["beta=0", "beta=1", "beta=0"] {
+            let words = params(&format!("{file} type=f64 {words}"));
+            let spec = Spec::read("spmv", &words, 7).expect("a case");
+            let stored = |_: &str| Ok(Arc::new(made.clone().into_words().expect("words")));
+            matrix(&spec, stored, &shared).expect("a matrix");
+        }
+        assert_eq!(shared.made(), 3);
         let told = "the value 1e300 in row 2, column 3 of the file is too large for f32: use type: f64";
         assert_eq!(of("type=f32"), Err(Failure::NotApplicable(told.to_owned())));
     }

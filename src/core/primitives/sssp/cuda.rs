@@ -113,7 +113,7 @@ impl GpuJob for Sssp {
         let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
         let graph = graph::of(&spec, setup.stored, setup.shared)?;
         setup.cancel.check()?;
-        let found = graph::found(&spec, &graph, setup.shared)?;
+        let found = graph::found(&spec, &graph, setup.shared);
         let words = setup.shared.get(&graph::name(&spec), "words", 8 * spec.arcs, || Words::of(&graph))?;
         let mut job = Sssp {
             method: methods::cuda::method(gpu, &module, &spec, &graph)?,

@@ -1,5 +1,6 @@
 //! The graph of a case, and what a case finds in it. Cases share both: every round prepares a case anew.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::Spec;
@@ -65,16 +66,13 @@ impl Contents for Found {
 }
 
 /// What a case finds in its graph.
-///
-/// # Errors
-/// None.
-pub fn found(spec: &Spec, graph: &Graph, shared: &Shared) -> Result<Found, Failure> {
+pub fn found(spec: &Spec, graph: &Graph, shared: &Shared) -> Found {
     let form = format!("source {:?}, Δ {:?} by {}", spec.source, spec.delta, spec.width());
-    let found = shared.get(&name(spec), &form, 0, || {
+    let Ok(found) = shared.get(&name(spec), &form, 0, || {
         let heaviest = graph.arcs.iter().map(|arc| arc.weight).max().unwrap_or(0);
-        Ok::<_, Failure>(Found { source: spec.source_of(graph), delta: spec.delta_of(graph), heaviest })
-    })?;
-    Ok(*found)
+        Ok::<_, Infallible>(Found { source: spec.source_of(graph), delta: spec.delta_of(graph), heaviest })
+    });
+    *found
 }
 
 /// Where the adjacency matrix has entries.

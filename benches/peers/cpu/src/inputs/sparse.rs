@@ -9,7 +9,7 @@ mod positions;
 #[path = "../../../../../src/core/inputs/sparse/rmat.rs"]
 mod rmat;
 
-pub(super) use csr::{atomics, threads};
 pub use csr::{Csr, MAX_ENTRIES, MAX_ROWS, Shape, SparseError, in_ranges, in_ranges_of, small_integer};
+pub(super) use csr::{atomics, threads};
 pub use generators::Generator;
 pub use positions::Positions;

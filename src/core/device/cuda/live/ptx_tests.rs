@@ -89,6 +89,7 @@ fn a_device_older_than_the_target_is_refused() {
 fn marks_become_instructions_where_there_are_any() {
     let entry = ".visible .entry f()\n{\n\t// scatterlab: overlap\n\tret;\n}\n";
     let text = format!(".version 9.0\n.target sm_75\n{entry}");
+    // The wait comes first: a kernel that starts when this one triggers must not come before what this one waits for.
     let waits = "\tgriddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;\n\tret;";
     for (target, raised) in
         [("sm_75", "sm_90"), ("sm_90", "sm_90"), ("sm_90a", "sm_90a"), ("sm_100", "sm_100")]

@@ -63,7 +63,7 @@ impl PoolJob for Sssp {
         let sent = if context.pool.threads() > 1 { 8 * spec.arcs } else { 0 };
         context.require(2 * 8 * spec.arcs + 20 * spec.vertices + sent)?;
         let shared = Counted::of(graph::of(&spec, context.stored, context.shared)?)?;
-        let found = graph::found(&spec, &shared, context.shared)?;
+        let found = graph::found(&spec, &shared, context.shared);
         let (graph, held) = copied(&shared)?;
         let mut distances = Buffer::new(4 * (spec.vertices as usize + 1))?;
         context.pool.fill(&mut distances, spec.vertices as usize, context.cancel, |_| POISON as u32)?;
