@@ -13,7 +13,7 @@
 //! products of f64, and in f32, as he2007 §4.3 computes, nothing is verified to that digit: the record says so.
 //!
 //! A matrix of one's own, as he2007's Figure 20 has, keeps its pattern and gets values with which every pattern has a
-//! verified result, without a shift ([`own`]): A = I + E, where E is stored and the identity is not.
+//! verified result, without a shift (`own.rs`): A = I + E, where E is stored and the identity is not.
 //!
 //! `elements` are floating-point operations as the benchmark counts them, from a nominal number of entries of a class
 //! and from those of one's own matrix, whose identity does not count ([`Spec::operations`]): the throughput is Mop/s. The
