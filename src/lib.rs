@@ -32,7 +32,7 @@
 //! | [`inputs`] | index generators and data as integer functions of (seed, i); index files; inputs that cases share | `case`, `memory`, `files` |
 //! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats`, `memory`, `files`, `inputs` |
 //! | [`primitives`] | definitions, parameters, accesses, oracles (pure) | `case`, `memory`, `inputs` |
-//! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `inputs`, `device`, `primitives` |
+//! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `memory`, `inputs`, `device`, `primitives` |
 //! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |
 //! | [`model`] | predicted times of cases, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `files`, `primitives`, `recipe` |
 //! | [`engine`] | the process that runs a plan; its protocol, server and ranks | `case`, `stats`, `files`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |

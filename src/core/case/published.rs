@@ -8,6 +8,7 @@ const PRIMITIVE: &str = "primitive";
 const EXPERIMENT: &str = "experiment";
 const SECONDS: &str = "median_s";
 const RATE: &str = "throughput_elem_s";
+const BANDWIDTH: &str = "effective_gb_s";
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +106,11 @@ impl Row {
     /// Elements per second, if the paper prints them.
     pub fn rate(&self) -> Option<f64> {
         self.number(RATE)
+    }
+
+    /// The effective bandwidth, GB/s, if the paper prints it.
+    pub fn bandwidth(&self) -> Option<f64> {
+        self.number(BANDWIDTH)
     }
 
     /// The row's description of the case: the primitive, and parameters by the last words of their keys.

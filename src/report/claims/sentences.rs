@@ -283,7 +283,11 @@ pub fn lines(sentences: &[Sentence]) -> Vec<String> {
         lines.extend(claim.erratum.iter().map(|erratum| format!("    erratum: {erratum}")));
         lines.extend(sentence.judgements.iter().map(|judgement| {
             let runs = judgement.runs.join(", ");
-            format!("    {} ({runs}): {}", judgement.machine, judgement.verdict.words())
+            let changed = match judgement.stated {
+                Stated::After => "; the claim was changed after the run",
+                Stated::Before | Stated::Unknown => "",
+            };
+            format!("    {} ({runs}): {}{changed}", judgement.machine, judgement.verdict.words())
         }));
         lines.extend(sentence.reason().map(|why| format!("    n/a: {why}")));
     }
@@ -307,7 +311,8 @@ fn counts(sentences: &[Sentence]) -> String {
             count("n/a")
         ));
     }
+    let unclaimed = sentences.iter().filter(|sentence| sentence.claim.none.is_some()).count();
     let without = sentences.iter().filter(|sentence| sentence.judgements.is_empty()).count();
-    words.push(format!("{without} not measured"));
+    words.push(format!("{} not measured, {unclaimed} without a claim", without - unclaimed));
     words.join(" · ")
 }

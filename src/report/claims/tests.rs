@@ -99,6 +99,19 @@ fn one_failure_decides_and_one_success_is_enough_for_some() {
     assert_eq!(both, Outcome::Fails);
 }
 
+/// Whatever is missing in the run: the number is about another machine.
+#[test]
+fn a_size_with_a_unit_is_of_the_named_machine_alone() {
+    for rounds in [vec![1.0; 3], vec![]] {
+        let run = Run::new(&[rounds], None);
+        let rows = of_run(run.side(), 0, false, |_| true);
+        let is_named = |devices: &[String]| devices.iter().all(|device| device == "Other");
+        let verdict = judge(&claim(&[], &["time of tuples=1024 < 3 s"]), &rows, is_named);
+        let size = verdict.expect("it can be asked").size.expect("a size");
+        assert_eq!(size.outcome, Outcome::NotApplicable("a size with a unit, which is about G80".to_owned()));
+    }
+}
+
 /// A gather of 1 Mi tuples is beside the scatter of 1 Mi, and no other.
 #[test]
 fn cases_of_two_primitives_are_pairs_where_their_parameters_agree() {

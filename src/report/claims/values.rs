@@ -154,13 +154,13 @@ struct Finder<'t> {
 impl Finder<'_> {
     /// A row's values; `None` if its case cannot run here. What is undecided is the error of the inner result.
     fn series(&mut self, row: &Row, name: &str) -> Result<Option<Result<Series, String>>, String> {
-        match row.series(name) {
-            Ok(series) => {
-                if !self.values.devices.contains(&row.device) {
-                    self.values.devices.push(row.device.clone());
-                }
-                Ok(Some(Ok(series)))
-            }
+        let series = row.series(name);
+        let runs = !matches!(series, Err(Missing::NotApplicable(_)));
+        if runs && !self.values.devices.contains(&row.device) {
+            self.values.devices.push(row.device.clone());
+        }
+        match series {
+            Ok(series) => Ok(Some(Ok(series))),
             Err(Missing::Undecided(why)) => Ok(Some(Err(why))),
             Err(Missing::NotApplicable(why)) => {
                 self.values.not_applicable.get_or_insert(why);

@@ -40,11 +40,14 @@ impl Panel {
     }
 }
 
-/// The seconds that the chart's table has of a case, or those of the rate that it has.
+/// The seconds that the chart's table has of a case, or those of the rate or of the bandwidth that it has.
 pub(super) fn seconds(chart: &Chart, record: &Record) -> Option<f64> {
     let overlay = chart.overlay.as_ref()?;
     let row = drawn(overlay)?.row(&overlay.platform, &record.case)?;
-    row.seconds().or_else(|| Some(record.work.as_ref()?.elements as f64 / row.rate()?))
+    let work = record.work.as_ref();
+    let of_rate = || Some(work?.elements as f64 / row.rate()?);
+    let of_bandwidth = || Some(work?.effective_bytes as f64 / row.bandwidth()? / 1e9);
+    row.seconds().or_else(of_rate).or_else(of_bandwidth)
 }
 
 /// `GTX 1080 (ashkiani2017)`.
