@@ -177,6 +177,11 @@ impl Recipes {
         self.resolving = Some(index);
     }
 
+    /// Notes that no recipe is being resolved, so that the selected one is asked for again.
+    pub fn stopped(&mut self) {
+        self.resolving = None;
+    }
+
     /// Stores the plan of the recipe at `index`, or its error.
     pub fn resolved(&mut self, index: usize, plan: Result<Arc<Plan>, String>) {
         self.resolving = self.resolving.filter(|resolving| *resolving != index);

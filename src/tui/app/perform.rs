@@ -105,6 +105,7 @@ impl App {
             return Err("the previous run is still writing its files".to_owned());
         }
         self.jobs.stop(Kind::Preview);
+        self.state.recipes.stopped();
         self.jobs.stop(Kind::Estimate);
         self.background.iter_mut().for_each(BackgroundLookups::hush);
         self.io_worker.iter().for_each(IoWorker::stop);
