@@ -92,7 +92,7 @@ impl Shared {
     /// A form of an input: as it was made before, or made by `make`, which needs `needs` bytes meanwhile.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Errors of `make`.
     pub fn get<T: Contents, E>(
         &self,
         input: &str,
@@ -127,7 +127,7 @@ impl Shared {
         state.kept.push(Kept { input, form, bytes, contents: made.clone() });
     }
 
-    /// Whether some form of an input is kept.
+    /// True if some form of an input is kept.
     pub fn holds(&self, input: &str) -> bool {
         self.state().kept.iter().any(|kept| kept.input == input)
     }

@@ -8,7 +8,6 @@ use crate::device::cpu::caches::{self, Cache};
 use crate::device::cpu::{self, Context, Evictor, Isa, Pool, affinity};
 use crate::engine::{Executor, Preparation};
 use crate::inputs::indices::Store;
-use crate::inputs::shared::Shared;
 use crate::primitives::implementations::implementation;
 use crate::stats;
 
@@ -63,18 +62,25 @@ impl CpuExecutor {
 
     /// The context in which a primitive prepares a case with these choices.
     fn context<'a>(
-        &self,
+        &'a self,
         threads: Option<usize>,
         isa: Option<Isa>,
         fault: Option<Fault>,
         cancel: &'a Cancel,
         stored: Stored<'a>,
-        shared: &'a Shared,
     ) -> Result<Context<'a>, Failure> {
         let pool = self.pool(self.kind.threads.or(threads))?;
         // For `scalar` nothing is left to the case, so nothing is reported as resolved.
         let open = self.kind.threads.is_none();
-        Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open, stored, shared })
+        Ok(Context {
+            pool,
+            isa: self.kind.isa.or(isa),
+            fault,
+            cancel,
+            open,
+            stored,
+            shared: self.indices.shared(),
+        })
     }
 }
 
@@ -131,7 +137,7 @@ impl Executor for CpuExecutor {
     fn prepare(&self, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Preparation {
         let stored = |hash: &str| self.indices.get(hash);
         let (threads, isa) = threads_and_isa(&case.params)?;
-        let context = self.context(threads, isa, fault, cancel, &stored, self.indices.shared())?;
+        let context = self.context(threads, isa, fault, cancel, &stored)?;
         implementation(case)?.on_pool(case, &context)
     }
 
@@ -141,7 +147,7 @@ impl Executor for CpuExecutor {
 
     fn copy_probe(&self) -> Result<f64, Failure> {
         let stored = |hash: &str| self.indices.get(hash);
-        copy(&self.context(None, None, None, &Cancel::default(), &stored, self.indices.shared())?)
+        copy(&self.context(None, None, None, &Cancel::default(), &stored)?)
     }
 
     fn evict(&self) -> Result<u64, Failure> {

@@ -1,5 +1,6 @@
 //! The claims that are about an experiment of one run, with their verdicts on what is measured so far.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -8,7 +9,7 @@ use super::sentences::{Judgement, Sentence, Stated, machine};
 use super::{Verdict, judge};
 use crate::case::distinct;
 use crate::recipe::paper::{Claim, Paper, Source};
-use crate::recipe::plan::{Overrides, Plan, resolve};
+use crate::recipe::plan::{Experiment, Overrides, Plan, resolve};
 use crate::recipe::{parse, shipped};
 use crate::report::copies::Copies;
 use crate::report::origin::Origin;
@@ -21,38 +22,31 @@ pub fn of_experiment<'p>(
     copies: &Copies,
     experiment: usize,
 ) -> Vec<(&'p Claim, Verdict)> {
-    let plan = origin.plan;
-    let Some(paper) = paper_of(plan, experiment) else { return Vec::new() };
-    let judged = |claim: &'p Claim| {
-        let verdict = verdict(paper, claim, origin, records, copies);
-        (!verdict.is_not_applicable()).then_some((claim, verdict))
-    };
-    let about = |claim: &&Claim| is_about(plan, paper, claim, experiment);
-    paper.claims.iter().filter(about).filter_map(judged).collect()
+    let Some(paper) = paper_of(origin.plan, experiment) else { return Vec::new() };
+    let all = verdicts(paper, origin, records, copies, |own| own.contains(&experiment));
+    all.into_iter().filter(|(_, verdict)| !verdict.is_not_applicable()).collect()
 }
 
 /// Every claim from an experiment of the run with its verdict, paper by paper.
 pub fn of_plan(origin: &Origin, records: &[Record], copies: &Copies) -> Vec<Sentence> {
     let plan = origin.plan;
-    let experiments = 0..plan.experiments.len();
-    let papers = experiments.clone().filter_map(|experiment| paper_of(plan, experiment));
+    let papers = (0..plan.experiments.len()).filter_map(|experiment| paper_of(plan, experiment));
     let keys = distinct(papers.map(|paper| paper.key.as_str()));
     let machine = machine(origin.devices, origin.environment);
-    let sentence = |paper: &Paper, claim: &Claim| Sentence {
+    let sentence = |paper: &Paper, (claim, verdict): (&Claim, Verdict)| Sentence {
         paper: paper.key.clone(),
         claim: claim.clone(),
         printed: Vec::new(),
         judgements: vec![Judgement {
             machine: machine.clone(),
             runs: Vec::new(),
-            verdict: verdict(paper, claim, origin, records, copies),
+            verdict,
             stated: Stated::of(plan.claims.get(&paper.key), paper, claim),
         }],
     };
     let of_paper = |paper: &Paper| -> Vec<Sentence> {
-        let own = paper.claims.iter();
-        let own = own.filter(|claim| experiments.clone().any(|one| is_about(plan, paper, claim, one)));
-        own.map(|claim| sentence(paper, claim)).collect()
+        let all = verdicts(paper, origin, records, copies, |own| !own.is_empty());
+        all.into_iter().map(|judged| sentence(paper, judged)).collect()
     };
     keys.into_iter().filter_map(|key| plan.paper(key)).flat_map(of_paper).collect()
 }
@@ -62,25 +56,43 @@ fn paper_of(plan: &Plan, experiment: usize) -> Option<&Paper> {
     plan.paper(&plan.experiments.get(experiment)?.paper.as_ref()?.key)
 }
 
-/// Whether measurements of the experiment decide the claim: the run has all experiments that the claim is from.
-fn is_about(plan: &Plan, paper: &Paper, claim: &Claim, experiment: usize) -> bool {
-    let is_of = |source: &Source, at: usize| {
-        plan.experiments.get(at).is_some_and(|one| {
-            let own = one.paper.as_ref().is_some_and(|of| of.key == paper.key);
-            own && is_of(plan, paper, source, &one.slug)
-        })
+/// The verdicts on those claims of a paper whose experiments `is_wanted`. The table of the cases is made once for all of them.
+fn verdicts<'p>(
+    paper: &'p Paper,
+    origin: &Origin,
+    records: &[Record],
+    copies: &Copies,
+    is_wanted: impl Fn(&[usize]) -> bool,
+) -> Vec<(&'p Claim, Verdict)> {
+    let from = |claim: &'p Claim| (claim, experiments(origin.plan, paper, claim));
+    let wanted: Vec<(&Claim, Vec<usize>)> =
+        paper.claims.iter().map(from).filter(|(_, own)| is_wanted(own)).collect();
+    let rows = |together: bool| {
+        let is_read = |at: usize| wanted.iter().any(|(_, own)| own.contains(&at));
+        of_records(origin, records, copies, (0, together), is_read)
     };
-    let decided = claim.none.is_none() && claim.needs.is_none();
-    let has = |source: &Source| (0..plan.experiments.len()).any(|at| is_of(source, at));
-    decided && claim.from.iter().any(|source| is_of(source, experiment)) && claim.from.iter().all(has)
+    let (apart, together) = (LazyCell::new(|| rows(false)), LazyCell::new(|| rows(true)));
+    let verdict = |(claim, own): &(&'p Claim, Vec<usize>)| {
+        let all: &[Row] = if claim.from.len() > 1 { &together } else { &apart };
+        let rows: Vec<Row> = all.iter().filter(|row| own.contains(&row.place.1)).cloned().collect();
+        let verdict = judge(claim, &rows, |devices| paper.is_named(claim, devices));
+        (*claim, verdict.unwrap_or(Verdict { shape: None, size: None }))
+    };
+    wanted.iter().map(verdict).collect()
 }
 
-fn verdict(paper: &Paper, claim: &Claim, origin: &Origin, records: &[Record], copies: &Copies) -> Verdict {
-    let is_wanted = |at: usize| is_about(origin.plan, paper, claim, at);
-    let run = (0, claim.from.len() > 1);
-    let rows: Vec<Row> = of_records(origin, records, copies, run, is_wanted);
-    judge(claim, &rows, |devices| paper.is_named(claim, devices))
-        .unwrap_or(Verdict { shape: None, size: None })
+/// The experiments of the run that a claim is from; none unless the run has all that it is from.
+fn experiments(plan: &Plan, paper: &Paper, claim: &Claim) -> Vec<usize> {
+    if claim.none.is_some() || claim.needs.is_some() {
+        return Vec::new();
+    }
+    let of_paper = |one: &Experiment| one.paper.as_ref().is_some_and(|of| of.key == paper.key);
+    let of_source = |source: &Source| -> Vec<usize> {
+        let own = plan.experiments.iter().enumerate().filter(|(_, one)| of_paper(one));
+        own.filter(|(_, one)| is_of(plan, paper, source, &one.slug)).map(|(at, _)| at).collect()
+    };
+    let found: Vec<Vec<usize>> = claim.from.iter().map(of_source).collect();
+    if found.iter().any(Vec::is_empty) { Vec::new() } else { found.concat() }
 }
 
 /// Whether a claim's source means the experiment with this slug. A run knows its own recipe by name, if it is in the folder of the

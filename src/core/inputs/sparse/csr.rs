@@ -111,6 +111,13 @@ impl<V> Csr<V> {
     }
 }
 
+impl Shape {
+    /// Bytes of memory while such a matrix is made, in f64: its parts are there beside the whole.
+    pub fn making(&self) -> u64 {
+        2 * (4 * (self.rows + 1) + 12 * self.entries)
+    }
+}
+
 impl<V> Csr<V> {
     /// The rows of several matrices with so many columns, one below another.
     ///
@@ -219,7 +226,7 @@ pub fn in_ranges_of<T: Send>(least: u64, n: u64, of: impl Fn(Range<u64>) -> T + 
         std::iter::from_fn(number).map(part).collect::<Vec<(u64, T)>>()
     };
     let mut all = thread::scope(|scope| {
-        // Where a limit of processes is reached, there are fewer threads.
+        // A limit of processes leaves fewer threads.
         let begin = |_| thread::Builder::new().spawn_scoped(scope, take).ok();
         let others: Vec<_> = (1..parts.min(processors)).filter_map(begin).collect();
         let own = take();

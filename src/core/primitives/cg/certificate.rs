@@ -41,7 +41,7 @@ pub fn near(a: f64, b: f64, by: f64) -> bool {
     (a - b).abs() <= by
 }
 
-/// What an execution must come to.
+/// The results that an execution must have.
 pub struct Required {
     /// The last ζ.
     pub zeta: f64,
@@ -52,7 +52,7 @@ pub struct Required {
     pub of_x: f64,
     /// The length of the longest row.
     longest: u64,
-    /// What the benchmark does not have.
+    /// Bounds that the benchmark does not have.
     own: Option<Own>,
 }
 

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use super::certificate::{Required, total};
 use super::{Spec, Type, inverse, methods};
 use crate::case::Value;
-use crate::inputs::shared::{Contents, Shared};
 use crate::inputs::sparse::{Csr, SparseError};
 use crate::memory;
 use crate::primitives::cuda::prelude::*;
-use crate::primitives::cuda::{stride_grid, words32_of};
+use crate::primitives::cuda::{Forms, stride_grid, words32_of};
 
 pub const MODULE: &str = "cg";
 
@@ -51,7 +50,7 @@ pub struct Made<'a> {
     pub spec: &'a Spec,
     pub module: Module,
     pub matrix: Arc<Csr<f64>>,
-    shared: &'a Shared,
+    pub forms: Forms<'a>,
 }
 
 impl Made<'_> {
@@ -66,17 +65,6 @@ impl Made<'_> {
         };
         let element = self.spec.element();
         Ok(words32_of(values.len() + 16 / element as usize, element, bits)?)
-    }
-
-    /// Another form of the matrix, of so many bytes, which cases of cg share.
-    pub fn form<T: Contents>(
-        &self,
-        form: &str,
-        bytes: u64,
-        make: impl FnOnce() -> Result<T, Failure>,
-    ) -> Result<Arc<T>, Failure> {
-        let form = format!("{form} of cg, {}", self.spec.ty.name());
-        self.shared.get(&self.spec.name(), &form, 2 * bytes, make)
     }
 }
 
@@ -120,9 +108,11 @@ impl GpuJob for Cg {
         let matrix = spec.matrix(setup.stored, shared)?;
         setup.cancel.check()?;
         let required = Required::of(&spec, &matrix, shared)?;
-        let made = Made { gpu, spec: &spec, module: gpu.module(MODULE)?, matrix, shared };
-        let values =
-            made.form("values", spec.element() * spec.entries(), || Ok(made.words(&made.matrix.values)?))?;
+        let forms = Forms::new(shared, spec.name(), format!("of cg, {}", spec.ty.name()));
+        let made = Made { gpu, spec: &spec, module: gpu.module(MODULE)?, matrix, forms };
+        let values = made
+            .forms
+            .get("values", spec.element() * spec.entries(), || Ok(made.words(&made.matrix.values)?))?;
         let matrix = &made.matrix;
         let vector = |layers: u64| array(gpu, (layers * spec.n() * spec.element() / 4).max(1));
         Ok(Cg {

@@ -172,15 +172,12 @@ pub mod cuda {
             }));
         }
         let (columns, group) = (length(spec.columns())?, 16 / spec.element() as usize);
-        let words = made.form(&format!("slices of blocks of {columns}"), spec.entries() * 12, || {
-            let mut slices = Slices::new(&made.matrix, columns, group);
-            let values = made.words(&std::mem::take(&mut slices.values))?;
-            let places = slices.halves();
-            slices.places = Vec::new();
-            Ok(SliceWords { slices, values, places })
+        let words = made.forms.get(&format!("slices of blocks of {columns}"), spec.entries() * 12, || {
+            let slices = Slices::new(&made.matrix, columns, group);
+            Ok(SliceWords::of(slices, |values| made.words(values), |slices| slices.halves())?)
         })?;
         let blocks = grid(words.slices.count() as u64, ROWS).min(most);
-        let sliced = SliceBuffers::new(gpu, &words.slices, &words.values, &words.places, blocks)?;
+        let sliced = SliceBuffers::new(gpu, &words, blocks)?;
         let sums = dots(blocks)?;
         Ok(Box::new(move |gpu, (call, shift)| {
             let system = System {

@@ -40,18 +40,16 @@ use crate::case::table::{count, parameters, words};
 use crate::case::work::{Access, Pass, Work};
 use crate::case::{Failure, Params, Refusal, Value};
 use crate::inputs::shared::Shared;
-use crate::inputs::sparse::{Csr, Positions};
+use crate::inputs::sparse::{Csr, Positions, Shape};
 use classes::Row;
 use methods::product;
+use own::MOST_SOLUTIONS;
 
 /// Steps of a solution.
 pub const STEPS: u64 = 25;
 
 /// Most rows of class T: its reference is computed where it is needed.
 const MOST_ROWS: u64 = 4097;
-
-/// Most solutions with a matrix of one's own.
-const MOST_SOLUTIONS: u64 = own::MOST_SOLUTIONS;
 
 words! {
     /// The type of the matrix and of the vectors.
@@ -246,7 +244,7 @@ impl Spec {
         stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
         shared: &Shared,
     ) -> Result<Arc<Csr<f64>>, Failure> {
-        let needs = 2 * (4 * (self.n() + 1) + 12 * self.entries());
+        let needs = Shape { rows: self.n(), columns: self.n(), entries: self.entries() }.making();
         // The matrix as a product has it is not kept beside this one.
         shared.get(&self.name(), "rows of cg", needs, || match &self.source {
             Some(source) => Ok(own::scaled(source.made(stored, shared)?)?),

@@ -3,15 +3,17 @@
 
 pub mod check_report;
 
+use std::sync::Arc;
+
 use crate::case::Failure;
 use crate::case::tuning::{Grid, Tuning};
 use crate::device::cuda::{
     Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module, OutputArray, Plain, args, device_struct, plain_struct,
 };
 use crate::inputs::mix::key64;
+use crate::inputs::shared::{Contents, Shared};
 use crate::inputs::sparse::in_parallel;
 use crate::inputs::{Permutation, Scramble, Zipf};
-
 use crate::memory::NoMemory;
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
@@ -69,6 +71,35 @@ pub fn words32_of(n: usize, bytes: u64, number: impl Fn(usize) -> u64 + Sync) ->
         4 => in_parallel(n, |at| number(at) as u32)?,
         _ => in_parallel(n, |at| [number(at) as u32, (number(at) >> 32) as u32])?.into_flattened(),
     })
+}
+
+/// The forms of a matrix in host memory that cases of a primitive share, as words for their type.
+pub struct Forms<'a> {
+    shared: &'a Shared,
+    /// The name of the matrix.
+    input: String,
+    /// The primitive's, if its values differ from the matrix's own, and the type.
+    kind: String,
+}
+
+impl<'a> Forms<'a> {
+    pub fn new(shared: &'a Shared, input: String, kind: String) -> Forms<'a> {
+        Forms { shared, input, kind }
+    }
+
+    /// A form, of so many bytes: as it was made before, or made by `make`.
+    ///
+    /// # Errors
+    /// Errors of `make`.
+    pub fn get<T: Contents>(
+        &self,
+        form: &str,
+        bytes: u64,
+        make: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Arc<T>, Failure> {
+        // While it is made, its parts are there beside the whole.
+        self.shared.get(&self.input, &format!("{form}, {}", self.kind), 2 * bytes, make)
+    }
 }
 
 /// The kernels of `kernels/common/fill.cuh`, which several modules contain.

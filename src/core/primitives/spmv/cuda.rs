@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{Spec, matrix, methods};
 use crate::device::cuda::pointer_or_null;
-use crate::inputs::shared::{Contents, Shared};
 use crate::inputs::sparse::{Csr, SparseError};
+use crate::primitives::cuda::Forms;
 use crate::primitives::cuda::prelude::*;
 use crate::primitives::cuda::words32_of;
 
@@ -27,7 +27,7 @@ pub struct Made<'a> {
     pub gpu: &'a Gpu,
     pub spec: &'a Spec,
     pub matrix: Arc<Csr<f64>>,
-    shared: &'a Shared,
+    pub forms: Forms<'a>,
     module: Module,
 }
 
@@ -40,21 +40,6 @@ impl Made<'_> {
     /// Numbers as 32-bit words of the case's type.
     pub fn words(&self, numbers: &[f64]) -> Result<Vec<u32>, SparseError> {
         words(self.spec, numbers.len(), |at| numbers[at])
-    }
-
-    /// Another form of the matrix, of so many bytes, which cases share.
-    pub fn form<T: Contents>(
-        &self,
-        form: &str,
-        bytes: u64,
-        make: impl FnOnce() -> Result<T, Failure>,
-    ) -> Result<Arc<T>, Failure> {
-        self.shared.get(
-            &matrix::name(self.spec),
-            &format!("{form}, {}", self.spec.ty.name()),
-            2 * bytes,
-            make,
-        )
     }
 }
 
@@ -148,12 +133,14 @@ impl GpuJob for Spmv {
         let matrix = matrix::matrix(&spec, setup.stored, shared)?;
         setup.cancel.check()?;
         let errors = matrix::errors(&spec, &matrix, shared)?;
-        let mut made = Made { gpu, spec: &spec, matrix, shared, module: gpu.module(MODULE)? };
+        let forms = Forms::new(shared, matrix::name(&spec), spec.ty.name().to_owned());
+        let mut made = Made { gpu, spec: &spec, matrix, forms, module: gpu.module(MODULE)? };
         let numbers = |n: u64, number: &(dyn Fn(u64) -> f64 + Sync)| {
             gpu.upload(&words(&spec, length(n)?, |at| number(at as u64))?)
         };
-        let values =
-            made.form("values", spec.element() * shape.entries, || Ok(made.words(&made.matrix.values)?))?;
+        let values = made
+            .forms
+            .get("values", spec.element() * shape.entries, || Ok(made.words(&made.matrix.values)?))?;
         Ok(Spmv {
             method: methods::cuda::method(&mut made)?,
             certify: made.kernel("certify")?,

@@ -94,9 +94,7 @@ impl Source {
         stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
         shared: &Shared,
     ) -> Result<Arc<Csr<f64>>, Failure> {
-        // While it is made, its parts are there beside the whole.
-        let needs = 2 * (4 * (self.shape.rows + 1) + 12 * self.shape.entries);
-        let made = shared.get(&self.name(), "rows", needs, || self.made(stored, shared))?;
+        let made = shared.get(&self.name(), "rows", self.shape.making(), || self.made(stored, shared))?;
         self.check(&made).map(|()| made)
     }
 

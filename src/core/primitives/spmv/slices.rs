@@ -3,9 +3,10 @@
 //! is contiguous. Within windows rows are sorted by length, so that those of a slice are about as long.
 
 use std::cmp::Reverse;
+use std::mem::take;
 
 use crate::inputs::shared::Contents;
-use crate::inputs::sparse::{Csr, in_ranges_of};
+use crate::inputs::sparse::{Csr, SparseError, in_ranges_of};
 
 /// Rows of a slice.
 pub const LANES: usize = 32;
@@ -156,9 +157,27 @@ impl Contents for SliceWords {
     }
 }
 
+impl SliceWords {
+    /// Slices with the words that `words` makes of their values and `places` of their places. An array is freed once its words
+    /// are there.
+    ///
+    /// # Errors
+    /// Errors of `words`.
+    pub fn of(
+        mut slices: Slices,
+        words: impl FnOnce(&[f64]) -> Result<Vec<u32>, SparseError>,
+        places: impl FnOnce(&mut Slices) -> Vec<u32>,
+    ) -> Result<SliceWords, SparseError> {
+        let values = words(&take(&mut slices.values))?;
+        let places = places(&mut slices);
+        slices.places = Vec::new();
+        Ok(SliceWords { slices, values, places })
+    }
+}
+
 /// A matrix in slices on a GPU.
 pub mod cuda {
-    use super::{NONE, Slices};
+    use super::{NONE, SliceWords};
     use crate::case::Failure;
     use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, device_struct};
 
@@ -182,14 +201,9 @@ pub mod cuda {
     }
 
     impl SliceBuffers {
-        /// Slices with these words of values and places, for so many blocks of threads.
-        pub fn new(
-            gpu: &Gpu,
-            slices: &Slices,
-            values: &[u32],
-            places: &[u32],
-            blocks: u32,
-        ) -> Result<SliceBuffers, Failure> {
+        /// Slices for so many blocks of threads.
+        pub fn new(gpu: &Gpu, words: &SliceWords, blocks: u32) -> Result<SliceBuffers, Failure> {
+            let SliceWords { slices, values, places } = words;
             // An array has at least a word.
             let with = |words: &[u32], only: u32| match words {
                 [] => gpu.upload(&[only]),

@@ -30,7 +30,7 @@ struct Compiled {
     function: Handle,
     /// Current limit of dynamic shared memory, bytes.
     allowed: Mutex<u32>,
-    /// How to launch the kernel so that it overlaps with the launch before it; `None` if it waits for that one.
+    /// The launch that overlaps with the one before it; `None` if the kernel waits for that one.
     dependent: Option<Dependent>,
     _library: Library,
 }

@@ -195,8 +195,8 @@ pub fn moved_on_chip(spec: &Spec) -> [f64; 3] {
     [counts[0] + wide[0], counts[1] + wide[1], shared]
 }
 
-/// What a tile takes on chip. A tile hands its counts to the spine, which hands back their places: either takes a store, and on average one
-/// and a half polls.
+/// The cost of a tile on chip. A tile hands its counts to the spine, which hands back their places: either takes a store, and
+/// on average one and a half polls.
 fn pass_cost(spec: &Spec) -> BlockCost {
     let shape = Shape::of(spec);
     let (warps, items) = (f64::from(shape.threads) / 32.0, f64::from(shape.items));

@@ -327,19 +327,16 @@ pub mod cuda {
     pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
         let (gpu, shape, element, width) = (made.gpu, made.spec.shape, made.spec.element(), width(made.spec));
         let columns = length(width)?;
-        let words = made.form(&format!("slices of blocks of {width}"), shape.entries * 12, || {
-            let mut slices = Slices::new(&made.matrix.with_sorted_columns(), columns, 16 / element as usize);
-            let values = made.words(&std::mem::take(&mut slices.values))?;
-            let places = slices.halves();
-            slices.places = Vec::new();
-            Ok(SliceWords { slices, values, places })
+        let words = made.forms.get(&format!("slices of blocks of {width}"), shape.entries * 12, || {
+            let slices = Slices::new(&made.matrix.with_sorted_columns(), columns, 16 / element as usize);
+            Ok(SliceWords::of(slices, |values| made.words(values), |slices| slices.halves())?)
         })?;
         let count = words.slices.count() as u64;
         let (multiply, add) = (made.kernel("blocks")?, made.kernel("layers")?);
         let shared = (width * element) as u32;
         let most = gpu.max_blocks(&multiply, THREADS, shared)?;
         let blocks = grid(count, u64::from(THREADS) / LANES as u64).min(most);
-        let matrix = SliceBuffers::new(gpu, &words.slices, &words.values, &words.places, blocks)?;
+        let matrix = SliceBuffers::new(gpu, &words, blocks)?;
         let layers = shape.columns.div_ceil(width);
         let sums: DeviceBuffer<u32> = array(gpu, (layers * shape.rows * element / 4).max(1))?;
         let (n, columns, width, layers) =

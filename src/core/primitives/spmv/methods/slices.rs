@@ -26,6 +26,8 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
 }
 
 pub mod cuda {
+    use std::mem::take;
+
     use crate::primitives::cuda::prelude::*;
     use crate::primitives::spmv::Spec;
     use crate::primitives::spmv::cuda::{Call, MODULE, Made, named};
@@ -39,14 +41,12 @@ pub mod cuda {
     pub fn method(made: &Made) -> Result<GpuMethod<Call>, Failure> {
         let columns = length(made.spec.shape.columns.max(1))?;
         let (group, bytes) = (16 / made.spec.element() as usize, made.spec.shape.entries * 12);
-        let words = made.form("slices", bytes, || {
-            let mut slices = Slices::new(&made.matrix, columns, group);
-            let values = made.words(&std::mem::take(&mut slices.values))?;
-            let places = std::mem::take(&mut slices.places);
-            Ok(SliceWords { slices, values, places })
+        let words = made.forms.get("slices", bytes, || {
+            let slices = Slices::new(&made.matrix, columns, group);
+            Ok(SliceWords::of(slices, |values| made.words(values), |slices| take(&mut slices.places))?)
         })?;
         let (kernel, count) = (made.kernel("slices")?, words.slices.count() as u32);
-        let matrix = SliceBuffers::new(made.gpu, &words.slices, &words.values, &words.places, 1)?;
+        let matrix = SliceBuffers::new(made.gpu, &words, 1)?;
         Ok(Box::new(move |gpu, &Call { x, z, y, rows, .. }| {
             let (matrix, blocks) = (matrix.pointers(), grid(count.into(), u64::from(BLOCK) / LANES as u64));
             gpu.launch(&kernel, blocks, BLOCK, 0, args![matrix, x, z, y, count, rows])

@@ -107,7 +107,7 @@ pub mod cuda {
         let (spec, firsts) = (made.spec, firsts(&made.matrix.starts, TILE));
         let (tiles, kernel) = (Tiles::new(made, &firsts)?, made.kernel("sorted")?);
         let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair.get(1).copied().unwrap_or(0)) << 16;
-        let words = made.form("sorted tiles", (6 + spec.element()) * spec.shape.entries, || {
+        let words = made.forms.get("sorted tiles", (6 + spec.element()) * spec.shape.entries, || {
             let Entries { columns, values, places } = Entries::new(&made.matrix, &firsts);
             let places = places.chunks(2).map(pair).collect();
             Ok(Words { columns, values: made.words(&values)?, places })
