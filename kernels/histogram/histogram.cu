@@ -29,7 +29,7 @@ LAB u64 head_of(const float* x, u64 n) {
 }
 
 // Calls `count` for every value, using all threads of the grid.
-template <typename F> LAB void each_value(const float* __restrict__ x, u64 n, F count) {
+template <typename F> LAB void each_value(const float* x, u64 n, F count) {
     const u64 head = head_of(x, n), tile = (u64)blockDim.x * ITEMS, vectors = (n - head) / 4u;
     const u64 tiles = vectors / tile;
     const float4* body = (const float4*)(x + head);
@@ -87,7 +87,7 @@ struct Range {
 
     // Copies the bounds and builds the table in `room`. All threads of the block must call this; it ends with a
     // barrier.
-    LAB_MEMBER void build(const float* __restrict__ given, const Layout& l, void* room) {
+    LAB_MEMBER void build(const float* given, const Layout& l, void* room) {
         Cell* table = (Cell*)room;
         float* all = (float*)(table + ((u64)l.cells << l.spread));
         for (u32 j = threadIdx.x; j < l.bins; j += blockDim.x) {
@@ -137,9 +137,10 @@ LAB void add_copies(const u32* mine, const Layout& l, u64* counts) {
 
 // Each lane counts in copy lane % 2^copies of a bin.
 template <typename B>
-LAB void count_shared(const float* __restrict__ x, u64 n, const float* __restrict__ bounds, const Layout& l, u64* counts) {
+LAB void count_shared(const float* x, u64 n, const float* bounds, const Layout& l, u64* counts) {
     u32* mine = (u32*)dense;
     const u32 words = l.bins << l.copies, even_words = words + (words & 1u);
+    after_earlier_launches();
     for (u32 w = threadIdx.x; w < words; w += blockDim.x) mine[w] = 0;
     B bins;
     bins.build(bounds, l, mine + even_words);
@@ -151,9 +152,15 @@ LAB void count_shared(const float* __restrict__ x, u64 n, const float* __restric
     add_copies(mine, l, counts);
 }
 
+// Counts that launches add to start at zero.
+extern "C" __global__ void histogram_clear(u64* counts, u32 bins) {
+    after_earlier_launches();
+    if (thread_index() < bins) counts[thread_index()] = 0;
+}
+
 #define SHARED(name, B)                                                                            \
     extern "C" __global__ void __launch_bounds__(1024) histogram_shared_##name(                    \
-        const float* __restrict__ x, u64 n, const float* __restrict__ bounds, Layout l, u64* counts) { \
+        const float* x, u64 n, const float* bounds, Layout l, u64* counts) {                        \
         count_shared<B>(x, n, bounds, l, counts);                                                  \
     }
 

@@ -8,6 +8,7 @@
 // time that memory takes to deliver it.
 #include "../common/certify.cuh"
 #include "../common/hints.cuh"
+#include "../common/overlap.cuh"
 
 #define SUM 0
 #define MIN 1
@@ -94,7 +95,7 @@ template <typename T> LAB Vector<T> vector_at(const T* at, u64 vector) {
 // The word of the thread's share of the terms: tiles [0, tiles) by vectors, `tiled` elements in all, and [tiled, n)
 // one by one.
 template <int OP, bool PRODUCTS, typename T>
-LAB typename Fold<OP, T>::W thread_word(const T* __restrict__ x, const T* __restrict__ y, u64 tiles, u64 tiled, u64 n) {
+LAB typename Fold<OP, T>::W thread_word(const T* x, const T* y, u64 tiles, u64 tiled, u64 n) {
     typedef Fold<OP, T> F;
     typedef Joined<OP, typename F::W> Join;
     const u32 items = PRODUCTS ? ITEMS / 2u : ITEMS;
@@ -140,6 +141,7 @@ LAB void reduce(const T* x, const T* y, u64 tiles, u64 tiled, u64 n, u32 further
     typedef typename Fold<OP, T>::W W;
     const W none = Fold<OP, T>::none();
     __shared__ bool last;
+    after_earlier_launches();
     W word = block_word<OP>(thread_word<OP, PRODUCTS>(x, y, tiles, tiled, n), none);
     if (gridDim.x > 1u) {
         if (threadIdx.x == 0) {

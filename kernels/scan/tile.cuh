@@ -2,7 +2,8 @@
 // tiles before it: by look-back (look_back.cuh) or from a spine (spine.cuh).
 //
 // A warp loads and stores its vectors coalesced, and transposes them in shared memory so that each lane owns
-// consecutive elements: a lane sums its elements serially, and one scan over lanes covers the warp.
+// consecutive elements: a lane sums its elements serially, and one scan over lanes covers the warp. A tile of one vector
+// a thread, for few elements, stays in registers.
 //
 // All indices within a tile are in scan order: a backward scan numbers tiles, warps, vectors, and the elements of a
 // vector from the end of the array.
@@ -16,7 +17,7 @@ struct Scan {
     void* out;
     const u32* heads;       // bit i % 32 of word i / 32: a segment begins at i; null without segments
     void* descriptors;      // [tile]; a spine appends [tile]: the sums before each tile
-    u32* ticket;
+    u32* ticket;            // null if all tiles are resident at once: then a tile is the block of its number
     u64 n;
     u64 flip;               // mask XORed with the elements if O::FLIPPED
     u32 tiles;
@@ -171,7 +172,7 @@ template <class O, int VECTORS> LAB void load(O op, const Scan& s, const Chunk& 
     const T* in = (const T*)s.in + chunk.base;
     if (chunk.whole) {
 #pragma unroll
-        for (int r = 0; r < VECTORS; ++r) x[r] = cast<Vector<T>>(__ldg((const uint4*)in + chunk.vector(r)));
+        for (int r = 0; r < VECTORS; ++r) x[r] = cast<Vector<T>>(__ldcg((const uint4*)in + chunk.vector(r)));
     } else {
 #pragma unroll
         for (int r = 0; r < VECTORS; ++r) {
@@ -210,7 +211,7 @@ template <int WORDS> LAB u32 load_heads(const Scan& s, const Chunk& chunk) {
     static_assert(WORDS < 32, "one lane more than words");
     const u32 lane = threadIdx.x & 31u;
     const u64 at = chunk.base / 32u + lane;
-    const u32 word = lane <= (u32)WORDS && at * 32u < s.n ? __ldg(s.heads + at) : 0u;
+    const u32 word = lane <= (u32)WORDS && at * 32u < s.n ? __ldcg(s.heads + at) : 0u;
     return chunk.backward ? __funnelshift_r(word, lane_above(word, 1u), 1u) : word;
 }
 
@@ -224,7 +225,7 @@ template <int COUNT> LAB u32 heads_of(const Chunk& chunk, u32 words) {
 }
 
 template <typename T, int WARPS, int VECTORS> struct Tile {
-    Vector<T> vectors[WARPS][32 * VECTORS];
+    Vector<T> vectors[WARPS][VECTORS > 1 ? 32 * VECTORS : 1];
     T totals[WARPS];    // [warp]: its sum, from its last head on
     T before[WARPS];    // [warp]: the sum before it in the tile
     T tiles;            // the sum before the tile
@@ -232,9 +233,10 @@ template <typename T, int WARPS, int VECTORS> struct Tile {
     u32 open[WARPS];    // [warp]: nonzero if no earlier warp of the tile contains a head
 };
 
-// Draws a tile for the block. Tickets are consecutive, so a tile waits only for tiles that already run.
+// The tile of the block. Tickets are consecutive, so a tile waits only for tiles that already run.
 LAB u32 draw_ticket(const Scan& s) {
     __shared__ u32 taken;
+    if (s.ticket == nullptr) return blockIdx.x;
     if (threadIdx.x == 0) taken = atomicAdd(s.ticket, 1u) - s.first_ticket;
     __syncthreads();
     return taken;
@@ -274,9 +276,11 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
     Vector<T> x[VECTORS];
     load<O, VECTORS>(op, s, chunk, x);
     const u32 words = SEGMENTED ? load_heads<VECTORS * N>(s, chunk) : 0u;
+    // The lane's consecutive elements.
     Vector<T>* const turned = shared.vectors[warp];
+    Vector<T>* const own = VECTORS > 1 ? turned + lane * VECTORS : x;
 #pragma unroll
-    for (int r = 0; r < VECTORS; ++r) turned[r * 32 + lane] = x[r];
+    for (int r = 0; VECTORS > 1 && r < VECTORS; ++r) turned[r * 32 + lane] = x[r];
     __syncwarp();
 
     // Upsweep: the sums of the lane's elements and of the warp's.
@@ -284,7 +288,7 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
     T sum = op.identity();
 #pragma unroll
     for (int r = 0; r < VECTORS; ++r) {
-        const Vector<T> vector = turned[lane * VECTORS + r];
+        const Vector<T> vector = own[r];
 #pragma unroll
         for (int k = 0; k < N; ++k) {
             if (SEGMENTED && (heads >> (r * N + k) & 1u)) sum = op.identity();
@@ -313,7 +317,7 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
     }
 #pragma unroll
     for (int r = 0; r < VECTORS; ++r) {
-        Vector<T> vector = turned[lane * VECTORS + r];
+        Vector<T> vector = own[r];
 #pragma unroll
         for (int k = 0; k < N; ++k) {
             if (SEGMENTED && (heads >> (r * N + k) & 1u)) sum = op.identity();
@@ -321,9 +325,9 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
             vector.v[k] = s.inclusive != 0 ? next : sum;
             sum = next;
         }
-        turned[lane * VECTORS + r] = vector;
+        own[r] = vector;
     }
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < VECTORS; ++r) store<O>(s, chunk, r, turned[r * 32 + lane]);
+    for (int r = 0; r < VECTORS; ++r) store<O>(s, chunk, r, VECTORS > 1 ? turned[r * 32 + lane] : x[r]);
 }

@@ -13,7 +13,7 @@
 // As in src/core/primitives/sort/methods/block.rs.
 template <int OF_BLOCK, int OF_THREAD> struct BlockShape {
     static const int THREADS = OF_BLOCK, ITEMS = OF_THREAD;
-    static const bool OVERLAPS = false;  // nothing comes before it
+    static const bool OVERLAPS = true;
     static const u32 ALIGN = 1, STEP = 1;
 };
 
@@ -93,6 +93,7 @@ template <typename K, int VALUE, typename S> struct BlockSort : SplitTile<K, DIG
     LAB_MEMBER static void run(const Onesweep& s) {
         Room& r = *(Room*)dense;
         const u32 at = Base::first_item();
+        after_earlier_launches();
         const Ends ends = {s.keys_in, s.values_in, s.n};
         BlockSort mine;
         if (VALUE > 0) copy(r.values, (const V*)s.values_in, s.n);

@@ -125,7 +125,6 @@ impl Gpu {
         fn memset32<T>(buffer: &mut DeviceBuffer<T>, word: u32) -> Result<(), Failure>;
         fn copy<T>(from: &DeviceBuffer<T>, range: Range<usize>, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Failure>;
         fn launch(kernel: &Kernel, grid: u32, block: u32, shared_bytes: u32, args: &[Arg]) -> Result<(), Failure>;
-        fn begin_execution() -> ();
         fn fetching(bytes: u32) -> Result<Limit, Failure>;
         fn persisting<T>(array: &DeviceBuffer<T>, bytes: u64) -> Result<Persisting, Failure>;
         fn transfer(bytes: [u64; 2], memory: HostMemory) -> Result<[f64; 2], Failure>;

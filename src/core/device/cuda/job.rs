@@ -325,7 +325,6 @@ pub trait GpuJob: Sized + Send + 'static {
     /// # Errors
     /// Errors reported by the driver.
     fn execute(&mut self, gpu: &Gpu, plan: &LaunchPlan) -> Result<(), Failure> {
-        gpu.begin_execution();
         self.begin(gpu)?;
         plan.parts.iter().try_for_each(|part| self.enqueue(gpu, *part))?;
         self.end(gpu)?;

@@ -32,7 +32,7 @@ const SUM: &str = "compaction_sums";
 const CERTIFY: [&str; 3] = ["compaction_certify", "compaction_certify_pointers", "compaction_certify_heads"];
 
 /// The scan of the sums.
-const SCAN: Variant = Variant { spine: false, segmented: true, family: "add_u64", element: 8 };
+const SCAN: Variant = Variant { spine: false, segmented: true, short: false, family: "add_u64", element: 8 };
 
 device_struct! {
     /// `Bits` in the kernels: the bits and sums that determine the elements' places.

@@ -11,6 +11,7 @@ use crate::primitives::cuda::{ZipfArg, ZipfTable};
 
 pub const MODULE: &str = "histogram";
 const FILL: &str = "histogram_fill";
+const CLEAR: &str = "histogram_clear";
 const CERTIFY: [&str; 2] = ["histogram_recount", "histogram_certify"];
 
 plain_struct!(Layout: 16);
@@ -30,6 +31,8 @@ device_struct! {
 pub struct Histogram {
     spec: Spec,
     method: GpuMethod<Step>,
+    /// Clears the counts; `None` if the method stores them.
+    clear: Option<Kernel>,
     recount: Kernel,
     compare: Kernel,
     /// The values, and one extra value, which only a deliberate mistake reads.
@@ -62,7 +65,9 @@ impl GpuJob for Histogram {
     type Case = Spec;
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
-        Ok(methods::cuda::kernels(spec).untimed(MODULE, [FILL]).untimed(MODULE, CERTIFY))
+        let clear = u64::from(methods::adds(spec));
+        let timed = KernelList::default().timed(MODULE, CLEAR, clear).and(methods::cuda::kernels(spec), 1);
+        Ok(timed.untimed(MODULE, [FILL]).untimed(MODULE, CERTIFY))
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> LaunchPlan {
@@ -78,6 +83,7 @@ impl GpuJob for Histogram {
         let (values, closed, table) = values(gpu, &module, &spec)?;
         Ok(Histogram {
             method,
+            clear: methods::adds(&spec).then(|| module.kernel(CLEAR)).transpose()?,
             recount,
             compare,
             values,
@@ -94,7 +100,10 @@ impl GpuJob for Histogram {
     /// Counts that are added to start at zero.
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         (self.method)(gpu, &Step::Begin)?;
-        if methods::adds(&self.spec) { gpu.memset32(&mut self.counts, 0) } else { Ok(()) }
+        let bins = self.spec.bins as u32;
+        let clear =
+            |kernel| gpu.launch(kernel, grid(bins.into(), BLOCK.into()), BLOCK, 0, args![self.counts, bins]);
+        self.clear.as_ref().map_or(Ok(()), clear)
     }
 
     fn enqueue(&mut self, gpu: &Gpu, part: LaunchPart) -> Result<(), Failure> {

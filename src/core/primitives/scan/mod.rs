@@ -21,6 +21,7 @@ pub mod methods;
 pub mod operator;
 pub(in crate::primitives) mod oracle;
 pub mod segments;
+pub mod shape;
 
 pub use methods::Method;
 

@@ -2,7 +2,6 @@
 
 use std::ffi::c_int;
 use std::mem::transmute;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use cust::CudaFlags;
@@ -42,8 +41,6 @@ pub(super) struct Inner {
     pub scrub: Scrub,
     /// The word on which the gate kernel waits, allocated at the first timing.
     pub gate: Mutex<Option<LockedBuffer<u32>>>,
-    /// True if the next launch is the first of an execution.
-    pub begins: AtomicBool,
     management: Option<Management>,
     context: Context,
 }
@@ -97,7 +94,6 @@ impl Gpu {
                     number: device.as_raw(),
                     scrub: Scrub::default(),
                     gate: Mutex::default(),
-                    begins: AtomicBool::default(),
                     management,
                     context,
                 }),

@@ -5,7 +5,6 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::marker::PhantomData;
 use std::mem::transmute;
 use std::ptr;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use cust::sys::{self, CUfunction, CUfunction_attribute};
@@ -205,8 +204,8 @@ impl<'a> Arg<'a> {
 
 impl Gpu {
     /// Queues a kernel with `grid` blocks of `block` threads, and `shared_bytes` of dynamic shared memory per
-    /// block. If the kernel waits for earlier launches by itself (`kernels/common/overlap.cuh`), it overlaps with the
-    /// one before it, unless it is the first of an execution.
+    /// block. If the kernel waits for earlier launches by itself (`kernels/common/overlap.cuh`), it is launched while the
+    /// one before it ends.
     ///
     /// The number and sizes of the arguments are checked. Their meaning, and that the kernel stays inside its
     /// buffers, are up to the caller: wrap each kernel once in a typed function. An access outside all
@@ -223,10 +222,9 @@ impl Gpu {
         self.inner.bind()?;
         kernel.allow_shared(shared_bytes, &self.inner.facts)?;
         let mut values: Vec<*mut c_void> = args.iter().map(|arg| arg.value.cast_mut()).collect();
-        let (stream, first) =
-            (self.inner.stream.as_inner(), self.inner.begins.swap(false, Ordering::Relaxed));
+        let stream = self.inner.stream.as_inner();
         let failed = |call| move |code: Code| code.failure(&format!("{call}({})", kernel.name()));
-        if let Some(dependent) = kernel.compiled.dependent.filter(|_| !first) {
+        if let Some(dependent) = kernel.compiled.dependent {
             let shape = Shape { grid, block, shared_bytes };
             // SAFETY: as for `cuLaunchKernel` below.
             let result = unsafe { dependent.launch(kernel.compiled.function.0, shape, stream, &mut values) };
@@ -250,11 +248,6 @@ impl Gpu {
             )
         };
         raw(result).map_err(failed("cuLaunchKernel"))
-    }
-
-    /// Makes the next launch wait for all earlier ones: executions of a batch do not overlap.
-    pub fn begin_execution(&self) {
-        self.inner.begins.store(true, Ordering::Relaxed);
     }
 
     /// Number of blocks of this kernel that can be resident on the whole device.

@@ -1,15 +1,11 @@
 //! One pass over memory, by look-back or with a spine: one launch per scan, and the descriptors through which
-//! its blocks communicate.
+//! its blocks communicate. Tiles that are all resident at once need no tickets, and few elements are divided into short
+//! tiles.
 
 use super::MODULE;
 use crate::device::cuda::Plain;
 use crate::primitives::cuda::prelude::*;
-
-/// Threads of a block, as in `kernels/scan/scan.cu`.
-const THREADS: u32 = 256;
-
-/// 16-byte vectors per thread.
-const VECTORS: u32 = 7;
+use crate::primitives::scan::shape::Shape;
 
 /// Launches after which states would repeat: a state holds twice the number of its launch.
 const EPOCHS: u32 = (1 << 31) - 1;
@@ -21,6 +17,8 @@ pub struct Variant {
     /// have published.
     pub spine: bool,
     pub segmented: bool,
+    /// True for short tiles, which exist for look-back without segments.
+    pub short: bool,
     /// Operator and type, as in the kernel's name.
     pub family: &'static str,
     /// Bytes of an element.
@@ -59,17 +57,26 @@ impl Launch {
 
 impl Variant {
     /// The variant that sums 4-byte counts.
-    pub const COUNTS: Variant = Variant { spine: true, segmented: false, family: "add_u32", element: 4 };
+    pub const COUNTS: Variant =
+        Variant { spine: true, segmented: false, short: false, family: "add_u32", element: 4 };
 
     /// The kernel's name in the PTX.
     pub fn name(&self) -> String {
-        let means = if self.spine { "spine" } else { "lookback" };
+        let means = match self {
+            Variant { short: true, .. } => "short",
+            Variant { spine: true, .. } => "spine",
+            _ => "lookback",
+        };
         format!("{}{means}_{}", if self.segmented { "segmented_" } else { "" }, self.family)
+    }
+
+    fn shape(&self) -> Shape {
+        if self.short { Shape::SHORT } else { Shape::TILE }
     }
 
     /// Tiles of `n` elements.
     fn tiles(&self, n: u64) -> u64 {
-        n.div_ceil(u64::from(THREADS * VECTORS) * 16 / self.element)
+        self.shape().tiles(n * self.element)
     }
 
     /// Descriptor words for the tiles of `n` elements: one descriptor for a tile's sum and, with a spine, one
@@ -86,7 +93,8 @@ pub struct OnePass {
     kernel: Kernel,
     variant: Variant,
     descriptors: DeviceBuffer<u64>,
-    ticket: DeviceBuffer<u32>,
+    /// `None` if all tiles are resident at once.
+    ticket: Option<DeviceBuffer<u32>>,
     epoch: u32,
     drawn: u32,
 }
@@ -98,11 +106,13 @@ impl OnePass {
     /// `NotApplicable` if the spine and a tile cannot be resident at once; otherwise the driver's error.
     pub fn new(gpu: &Gpu, variant: Variant, n: u64) -> Result<OnePass, Failure> {
         let kernel = gpu.module(MODULE)?.kernel(&variant.name())?;
-        if gpu.max_blocks(&kernel, THREADS, 0)? <= u32::from(variant.spine) {
+        let resident = gpu.max_blocks(&kernel, variant.shape().threads, 0)?;
+        if resident <= u32::from(variant.spine) {
             return Err(Failure::NotApplicable("a single block fills this GPU".to_owned()));
         }
-        let (mut descriptors, mut ticket) = (array(gpu, variant.descriptors(n))?, gpu.alloc(1)?);
-        gpu.memset32(&mut ticket, 0)?;
+        let tickets = variant.spine || variant.tiles(n) > u64::from(resident);
+        let ticket = tickets.then(|| gpu.upload(&[0])).transpose()?;
+        let mut descriptors = array(gpu, variant.descriptors(n))?;
         gpu.memset32(&mut descriptors, 0)?;
         Ok(OnePass { kernel, variant, descriptors, ticket, epoch: 0, drawn: 0 })
     }
@@ -122,9 +132,10 @@ impl OnePass {
         self.epoch += 1;
         let (blocks, first_ticket) = (tiles + u32::from(self.variant.spine), self.drawn);
         self.drawn = self.drawn.wrapping_add(blocks);
-        let (descriptors, ticket) = (self.descriptors.pointer(), self.ticket.pointer());
+        let ticket = self.ticket.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+        let descriptors = self.descriptors.pointer();
         let launch = Launch { descriptors, ticket, tiles, epoch: self.epoch, first_ticket, ..launch };
-        gpu.launch(&self.kernel, blocks, THREADS, 0, args![launch])
+        gpu.launch(&self.kernel, blocks, self.variant.shape().threads, 0, args![launch])
     }
 }
 
@@ -162,13 +173,14 @@ mod tests {
     const LOOK_BACK: Variant = Variant { spine: false, ..Variant::COUNTS };
 
     #[test]
-    fn a_tile_has_28_kib_and_a_descriptor_or_two() {
+    fn a_tile_has_20_kib_and_a_descriptor_or_two() {
         let tiles = |element, n| Variant { element, ..LOOK_BACK }.tiles(n);
-        assert_eq!([4, 8, 16].map(|element| tiles(element, (28 << 10) / element)), [1; 3]);
-        assert_eq!([4, 8, 16].map(|element| tiles(element, (28 << 10) / element + 1)), [2; 3]);
+        assert_eq!([4, 8, 16].map(|element| tiles(element, (20 << 10) / element)), [1; 3]);
+        assert_eq!([4, 8, 16].map(|element| tiles(element, (20 << 10) / element + 1)), [2; 3]);
         assert_eq!([4, 8, 16].map(|element| Variant { element, ..LOOK_BACK }.descriptors(1)), [1, 2, 4]);
-        assert_eq!(LOOK_BACK.descriptors(7 << 22), 1 << 12);
-        assert_eq!(Variant { element: 16, ..Variant::COUNTS }.descriptors(7 << 22), (1 << 14) * 8);
+        assert_eq!(LOOK_BACK.descriptors(5 << 22), 1 << 12);
+        assert_eq!(Variant { element: 16, ..Variant::COUNTS }.descriptors(5 << 22), (1 << 14) * 8);
+        assert_eq!(Variant { short: true, ..LOOK_BACK }.tiles(4097), 3);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One pass over memory, in which each tile takes the prefix of the tiles before it.
 //!
 //! - On GPUs, `lookback` looks at what the tiles before have published (Merrill and Garland 2016), and with a `spine` one
-//!   more block gives each tile its prefix (`scan::cuda::one_pass`).
+//!   more block gives each tile its prefix (`scan::cuda::one_pass`). Up to 2^19 bytes are divided into short tiles.
 //! - On CPUs, workers take tiles in turn. A worker reduces its tile, which brings the tile into its cache, waits for the
 //!   prefix of the tile before, passes its own prefix on, and scans the tile out of the cache. A single worker already
 //!   knows the prefix and does not reduce. While a tile is written, the worker's next tile is prefetched.
@@ -10,16 +10,22 @@ use super::{Method, scanned};
 use crate::case::BlockCost;
 use crate::primitives::Costs;
 use crate::primitives::scan::Spec;
-
-/// A tile on GPUs (`kernels/scan/tile.cuh`): its bytes and its warps.
-const TILE: u64 = 7 << 12;
-const TILE_WARPS: f64 = 8.0;
+use crate::primitives::scan::shape::Shape;
 
 /// Per warp of a tile: instructions, integer instructions among them, and shared-memory wavefronts. The warp's
-/// seven 512-byte vectors (28 wavefronts) cross shared memory five times. Instruction counts are those of u32 sums; other
-/// operators and types come close.
-const PLAIN: [f64; 3] = [400.0, 200.0, 5.0 * 28.0];
-const SEGMENTED: [f64; 3] = [700.0, 450.0, 5.0 * 28.0];
+/// five 512-byte vectors (20 wavefronts) cross shared memory five times; that of a short tile stays in registers.
+/// Instruction counts are those of u32 sums; other operators and types come close.
+const SHORT: [f64; 3] = [130.0, 65.0, 0.0];
+const PLAIN: [f64; 3] = [305.0, 155.0, 5.0 * 20.0];
+const SEGMENTED: [f64; 3] = [535.0, 345.0, 5.0 * 20.0];
+
+/// The most bytes of elements that are divided into short tiles.
+const SHORT_BYTES: u64 = 1 << 19;
+
+/// True if look-back divides so many bytes of elements into short tiles.
+fn short(method: Method, segmented: bool, bytes: u64) -> bool {
+    method == Method::Lookback && !segmented && bytes <= SHORT_BYTES
+}
 
 /// Dependent steps of a tile: vectors go into shared memory and out of it, a sum over lanes, a sum over warps,
 /// and the same with the prefix of the tile; five shuffles each, and three barriers.
@@ -32,13 +38,28 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
 
 /// The blocks of a pass over `bytes` bytes of elements. A tile draws its ticket. With a spine, the tile's sum is stored and
 /// found, and its prefix is stored and found; with look-back, the tile's sum is stored and the sums of the tiles before it
-/// are found. The blocks that are resident on a multiprocessor are `TILE_BLOCKS` in `kernels/scan/scan.cu`.
+/// are found. The blocks that are resident on a multiprocessor are those of the launch bounds in `kernels/scan/scan.cu`.
 pub fn block_cost(method: Method, segmented: bool, bytes: u64, element: u64) -> BlockCost {
-    let tiles = bytes.div_ceil(TILE);
+    let short = short(method, segmented, bytes);
+    let shape = if short { Shape::SHORT } else { Shape::TILE };
+    let (tiles, warps) = (shape.tiles(bytes), f64::from(shape.threads / 32));
     let looks = if method == Method::Spine { 5.0 } else { 3.0 };
-    let resident = if element > 8 { 4 } else { 6 };
+    let resident = if short {
+        2
+    } else if element > 8 {
+        4
+    } else {
+        6
+    };
+    let each = if short {
+        SHORT
+    } else if segmented {
+        SEGMENTED
+    } else {
+        PLAIN
+    };
     let cost = BlockCost::of(tiles, resident).blocks(tiles).loads(1.0).looks(looks).steps(STEPS);
-    cost.with(tiles as f64 * TILE_WARPS, if segmented { SEGMENTED } else { PLAIN })
+    cost.with(tiles as f64 * warps, each)
 }
 
 pub mod cpu {
@@ -89,7 +110,8 @@ pub mod cuda {
 
     fn variant(spec: &Spec) -> Variant {
         let (spine, segmented) = (spec.method == Method::Spine, spec.segmented());
-        Variant { spine, segmented, family: family(spec).0, element: spec.element() }
+        let short = super::short(spec.method, segmented, spec.bytes());
+        Variant { spine, segmented, short, family: family(spec).0, element: spec.element() }
     }
 
     pub fn kernels(spec: &Spec) -> KernelList {
@@ -106,12 +128,14 @@ pub mod cuda {
 mod tests {
     use super::*;
 
-    /// 2^22 · 7 elements of 4 bytes are 4096 tiles of 8 warps.
+    /// 2^22 · 5 elements of 4 bytes are 4096 tiles of 8 warps.
     #[test]
     fn a_pass_has_a_block_for_each_tile() {
-        let spine = block_cost(Method::Spine, false, 7 << 24, 4);
+        let spine = block_cost(Method::Spine, false, 5 << 24, 4);
         assert_eq!((spine.blocks, spine.tiles, spine.resident, spine.looks), (4096, 4096, 6, 5.0));
-        assert_eq!((spine.instructions, spine.wavefronts), (4096.0 * 3200.0, 4096.0 * 8.0 * 140.0));
-        assert_eq!(block_cost(Method::Lookback, true, 7 << 24, 16).resident, 4);
+        assert_eq!((spine.instructions, spine.wavefronts), (4096.0 * 2440.0, 4096.0 * 8.0 * 100.0));
+        let short = block_cost(Method::Lookback, false, 1 << 19, 4);
+        assert_eq!((short.tiles, short.wavefronts), (64, 0.0));
+        assert_eq!(block_cost(Method::Lookback, true, 5 << 24, 16).resident, 4);
     }
 }

@@ -51,7 +51,7 @@ pub mod cuda {
     /// The scan of products.
     fn variant(spec: &Spec) -> Variant {
         let family = if spec.element() == 4 { "add_f32" } else { "add_f64" };
-        Variant { spine: true, segmented: true, family, element: spec.element() }
+        Variant { spine: true, segmented: true, short: false, family, element: spec.element() }
     }
 
     pub fn kernels(spec: &Spec) -> KernelList {
