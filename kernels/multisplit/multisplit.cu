@@ -4,10 +4,12 @@
 //   inputs and certificate              certify.cuh
 //   the paper's methods                 paper.cuh
 //   a single pass over counted keys     counts.cuh, fused.cuh
+//   few keys in one launch              kept.cuh
 //   reduced-bit: such passes on labels  reduced_bit.cuh
 #include "certify.cuh"
 #include "paper.cuh"
 #include "counts.cuh"
+#include "kept.cuh"
 #include "reduced_bit.cuh"
 
 #define COUNTS(by)                                                                                      \
@@ -37,6 +39,16 @@ PASSES_OF_DIGITS(pass, 5)
 PASSES_OF_DIGITS(pass, 6)
 PASSES_OF_DIGITS(pass, 7)
 PASSES_OF_DIGITS(pass, 8)
+
+KEPT(2, 0)
+KEPT(2, 4)
+KEPT(2, 8)
+KEPT(5, 0)
+KEPT(5, 4)
+KEPT(5, 8)
+KEPT(8, 0)
+KEPT(8, 4)
+KEPT(8, 8)
 
 extern "C" __global__ void
     fused_offsets(const u32* __restrict__ keys, u64 n, u32* __restrict__ offsets, const BucketFunction f) {

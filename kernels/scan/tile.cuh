@@ -9,6 +9,7 @@
 // vector from the end of the array.
 #pragma once
 
+#include "../common/published.cuh"
 #include "../common/warp.cuh"
 #include "operators.cuh"
 
@@ -37,14 +38,6 @@ static_assert(sizeof(Scan) == 80, "the layout of the host");
 // sees the value, without a fence. A value of 128 bits is split over two such words; if their states differ, the
 // reader polls again.
 #if defined(__CUDACC__)
-LAB void publish(u64* at, u64 word) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
-}
-LAB u64 published(const u64* at) {
-    u64 word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
-    return word;
-}
 LAB void publish(ulonglong2* at, u64 state, u64 value) {
     asm volatile("{\n\t.reg .b128 w;\n\tmov.b128 w, {%1, %2};\n\tst.relaxed.gpu.global.b128 [%0], w;\n\t}"
                  ::"l"(at), "l"(state), "l"(value) : "memory");
@@ -56,8 +49,6 @@ LAB u64 published(const ulonglong2* at, u64& value) {
     return state;
 }
 #else
-LAB void publish(u64* at, u64 word) { *at = word; }
-LAB u64 published(const u64* at) { return *at; }
 LAB void publish(ulonglong2* at, u64 state, u64 value) { *at = {state, value}; }
 LAB u64 published(const ulonglong2* at, u64& value) {
     value = at->y;

@@ -63,6 +63,8 @@ const LISTS: &[fn()] = &[
     multisplit_paper::scan_split,
     multisplit_fused::fused_fields,
     multisplit_fused::fused_functions,
+    multisplit_fused::fused_deltas,
+    multisplit_fused::fused_in_one_launch,
     multisplit_fused::fused_by_warps,
     multisplit_fused::fused_in_rounds,
     multisplit_fused::fused_fields_in_rounds,

@@ -86,6 +86,9 @@ fn nothing_is_touched_before_a_wait() {
     }
 }
 
+/// A multisplit whose tiles are counted in a launch of their own.
+const THREE: &str = "method=fused method.fused.launches=three";
+
 /// Cases whose executions launch each kind of overlapping kernel behind another launch.
 fn cases() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
@@ -101,16 +104,14 @@ fn cases() -> Vec<(&'static str, String)> {
         [2, 4, 8, 16, 32, 64, 128, 256].into_iter().flat_map(|m| [(m, "delta-buckets"), (m, "hash")])
     {
         for values in values {
-            all.push((
-                "multisplit",
-                format!("keys=8200 values={values} buckets={buckets} by={by} method=fused"),
-            ));
+            all.push(("multisplit", format!("keys=8200 values={values} buckets={buckets} by={by} {THREE}")));
         }
     }
     for (buckets, values) in
         [257, 1025, 4097, 16_400].into_iter().flat_map(|m| values.map(|values| (m, values)))
     {
-        all.push(("multisplit", format!("keys=1000 values={values} buckets={buckets} method=fused")));
+        all.push(("multisplit", format!("keys=1000 values={values} buckets={buckets} {THREE}")));
+        all.push(("multisplit", format!("keys=9000 values={values} buckets={buckets} method=fused")));
     }
     let starts = "segments=random segments.random.mean=40 heads=lengths";
     all.push(("segmented-scan", format!("elements=7169 {starts}")));
@@ -139,10 +140,11 @@ fn cases() -> Vec<(&'static str, String)> {
 }
 
 /// The families of kernels that overlap with the launch before them.
-const FAMILIES: [&str; 17] = [
+const FAMILIES: [&str; 18] = [
     "compaction_",
     "fused_bulk_",
     "fused_count_",
+    "fused_kept_",
     "fused_scan",
     "heads_of_pointers",
     "histogram_clear",

@@ -4,7 +4,7 @@
 //! are counted on the first keys of the case, so that skewed distributions show their bank conflicts.
 
 use super::keys::Keys;
-use super::tiles::{self, GROUP, KernelVariant, Number, Shape};
+use super::tiles::{self, GROUP, KernelVariant, Number};
 use super::{By, Found, Spec};
 use crate::case::block_cost::{self, BlockCost, ByBits, LANES, WARPS, wavefronts};
 use crate::inputs::mix::word64;
@@ -33,7 +33,7 @@ const MOVED_DIGIT: f64 = 3.0;
 pub const DIVISION: [f64; 2] = [20.0, 12.0];
 
 /// Block costs of a multisplit that takes further instructions, and integer instructions among them, to look at 32 keys:
-/// when they are counted and when they are moved, not in the pass between, which sums their counts.
+/// when they are counted and when they are moved, not in the pass between, which sums their counts; in one launch, once.
 ///
 /// # Errors
 /// Those of the multisplit.
@@ -84,10 +84,14 @@ pub fn scattered(buckets: &[u64]) -> usize {
 }
 
 /// A count of each tile, sums of their groups, and the pass; `digit` maps a key's bucket to the number it is
-/// split by.
-pub fn split(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64) -> [BlockCost; 3] {
+/// split by. Tiles that are kept on chip take the pass alone, in which they exchange their counts.
+pub fn split(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64) -> Vec<BlockCost> {
     let [tiles, groups] = way.counts(spec.keys).map(|counts| counts >> way.bits);
-    [counting(spec, way, &digit, groups), summing(way, groups), moving(spec, way, &digit, tiles)]
+    let moved = moving(spec, way, &digit, tiles);
+    match way.kept {
+        true => vec![moved],
+        false => vec![counting(spec, way, &digit, groups), summing(way, groups), moved],
+    }
 }
 
 /// The 16 warps of a block work independently: each takes four vectors per lane at a time and adds each key to
@@ -98,7 +102,7 @@ fn counting(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, groups:
     // An atomic addition reads and writes its counter.
     let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
     let warps = 16;
-    let rounds = (Shape::of(way.bits, way.value).tile() * GROUP / warps).div_ceil(512) as f64;
+    let rounds = (way.shape().tile() * GROUP / warps).div_ceil(512) as f64;
     let cost = BlockCost::of(groups * warps, WARPS).blocks(groups).loads(rounds);
     let product = if way.number == Number::DeltaDigit { COUNTED_DIGIT } else { 0.0 };
     cost.with(spec.keys as f64 / WINDOW, [COUNTED[0] + product, COUNTED[1], added])
@@ -113,7 +117,7 @@ fn summing(way: KernelVariant, groups: u64) -> BlockCost {
 /// The pass with bulk copies, as from compute capability 9.0 on: ranks by counters, key after key; the places
 /// of the warps; and keys and values into the tile and out of it.
 fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u64) -> BlockCost {
-    let shape = Shape::of(way.bits, way.value);
+    let shape = way.shape();
     let warps = f64::from(shape.threads) / WINDOW;
     let items = f64::from(shape.items);
     let digits = |buckets: &[u64]| buckets.iter().map(|b| digit(*b)).collect::<Vec<_>>();
@@ -129,9 +133,13 @@ fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u6
     };
     let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1]);
     // A tile's copies out overlap with the ranking of the next tile, whose keys are already being loaded:
-    // as if two blocks were resident.
-    let resident = 2 * u64::from(shape.blocks);
-    let loads = if way.value > 0 { 2.0 } else { 1.0 };
+    // as if two blocks were resident. A tile kept on chip has no next one, and its values are loaded with its keys; the
+    // block waits at the barrier and reads counts.
+    let (resident, loads) = match (way.kept, way.value) {
+        (true, _) => (u64::from(shape.blocks), if tiles > 1 { 3.0 } else { 1.0 }),
+        (false, 0) => (2 * u64::from(shape.blocks), 1.0),
+        _ => (2 * u64::from(shape.blocks), 2.0),
+    };
     // A counter is read and written for each of a thread's keys; three barriers, two walks over the warps'
     // counters several at a time, sums over lanes, keys in and out.
     let steps = 2.0 * items + warps / 2.0 + 16.0;
@@ -145,7 +153,7 @@ fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u6
 /// after another, 32 results at a time, and waits for them; a tile is done before the block takes the next.
 pub fn back(spec: &Spec) -> BlockCost {
     let way = tiles::way(spec);
-    let shape = Shape::of(way.bits, way.value);
+    let shape = way.shape();
     let ahead = moving(spec, way, |bucket| bucket, way.counts(spec.keys)[0] >> way.bits);
     let warps = u64::from(shape.threads) / LANES as u64;
     let run = shape.tile().div_ceil(spec.buckets).div_ceil(LANES as u64);
@@ -174,14 +182,16 @@ mod tests {
     /// 2048 keys.
     #[test]
     fn counting_takes_warps_in_rounds() {
-        let [count, sum, pass] = split(
-            &spec("keys=1048576 buckets=32 method=fused"),
-            KernelVariant { bits: 5, value: 0, number: Number::Field },
-            |b| b,
-        );
+        let spec = spec("keys=1048576 buckets=32 method=fused");
+        let costs = split(&spec, KernelVariant::counted(5, 0, Number::Field), |b| b);
+        let [count, sum, pass] = costs[..] else { panic!("three launches") };
         assert_eq!((count.blocks, count.tiles, count.loads), (32, 512, 4.0));
         assert_eq!((sum.tiles, sum.loads), (32, 1.0));
         assert_eq!((pass.tiles, pass.resident, pass.loads), (256, 8, 1.0));
         assert_eq!(pass.instructions, 32768.0 * 47.4);
+        let [kept] = split(&spec, KernelVariant::kept(5, 0, Number::Field), |b| b)[..] else {
+            panic!("one launch")
+        };
+        assert_eq!((kept.tiles, kept.resident, kept.loads), (256, 2, 3.0));
     }
 }

@@ -29,7 +29,7 @@ pub mod tiles;
 mod work;
 
 pub use block_costs::scattered;
-pub use methods::Method;
+pub use methods::{Launches, Method};
 pub use work::back;
 
 use super::{Definition, IndexLookup, Primitive, Problem};
@@ -249,7 +249,10 @@ impl Problem for Spec {
         let name = || Value::Text(self.method.name().to_owned());
         let best = (self.asked == Method::Best).then(|| ("method".to_owned(), name()));
         let sizes = methods::sizes(self).into_iter().map(|(key, value)| (key, Value::Int(value)));
-        best.into_iter().chain(sizes).collect()
+        best.into_iter()
+            .chain(methods::chosen(self).filter(|_| self.backend.is_cuda()))
+            .chain(sizes)
+            .collect()
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
@@ -308,6 +311,19 @@ mod tests {
                 .starts_with("distribution.alpha-uniform.alpha: ")
         );
         assert!(refusal("keys=4 buckets=2 backend=cuda method=direct").starts_with("n/a: a method of CPUs"));
+        let one = "buckets=2 method=fused method.fused.launches=one";
+        assert!(
+            refusal(&format!("keys=1048577 {one}")).starts_with("n/a: one launch keeps at most 1048576 keys")
+        );
+        for by in ["range", "prime"] {
+            assert!(
+                refusal(&format!("keys=4 {one} by={by}")).starts_with("n/a: one launch takes delta-buckets")
+            );
+        }
+        assert_eq!(
+            spec(&format!("keys=1048576 {one}")).method,
+            Method::Fused { launches: Some(Launches::One) }
+        );
         for method in ["fused", "rb-sort", "scan-split", "direct"] {
             let divided =
                 refusal(&format!("keys=4 buckets=2 by.delta-buckets.found=division method={method}"));
@@ -320,7 +336,10 @@ mod tests {
     #[test]
     fn many_buckets_are_for_methods_that_have_digits() {
         for by in ["delta-buckets", "identity"] {
-            assert_eq!(spec(&format!("keys=4 buckets=257 by={by} method=fused")).method, Method::Fused);
+            assert_eq!(
+                spec(&format!("keys=4 buckets=257 by={by} method=fused")).method,
+                Method::Fused { launches: None }
+            );
         }
         for by in ["range", "hash"] {
             let refused = refusal(&format!("keys=4 buckets=257 by={by} method=fused"));
@@ -366,7 +385,11 @@ mod tests {
         assert_eq!(spec("keys=4 buckets=8 method=direct").resolved(), []);
         let rounds = spec("keys=4 buckets=300 method=fused").resolved();
         let wanted = [("split.rounds", 2), ("split.super-buckets", 10)];
-        assert_eq!(rounds, wanted.map(|(key, value)| (key.to_owned(), Value::Int(value))));
+        let wanted = wanted.map(|(key, value)| (key.to_owned(), Value::Int(value)));
+        let launches = ("method.fused.launches".to_owned(), Value::Text("one".to_owned()));
+        assert_eq!(rounds, [vec![launches], wanted.to_vec()].concat());
+        let asked = spec("keys=4 buckets=8 method=fused method.fused.launches=three");
+        assert_eq!(asked.resolved(), []);
     }
 
     #[test]

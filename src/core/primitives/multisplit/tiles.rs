@@ -1,7 +1,8 @@
 //! How a split by up to 8 bits partitions the keys into tiles, each handled by one block
-//! (`kernels/multisplit/fused.cuh`). Pure.
+//! (`kernels/multisplit/fused.cuh`, `kernels/multisplit/kept.cuh`). Pure.
 
-use super::{By, Spec};
+use super::methods::Launches;
+use super::{By, Method, Spec};
 
 /// Upper limit on the bits of a bucket's number: a block has a thread, and a counter per warp, for each bucket.
 pub const MOST_BITS: u32 = 8;
@@ -11,6 +12,22 @@ pub const MOST_BUCKETS: u64 = 1 << MOST_BITS;
 
 /// Tiles per group: `GROUP` in the kernels.
 pub const GROUP: u64 = 8;
+
+/// Upper limit on the number of keys whose tiles are kept on chip, in one launch: two tiles on each of 128 multiprocessors.
+/// Fewer multiprocessors rank some of the tiles twice.
+pub const MOST_KEPT: u64 = 2 * 128 * KEPT_TILE;
+
+/// Keys in such a tile, whatever the numbers of buckets and the values: `KeptShape` in the kernels.
+const KEPT_TILE: u64 = 4096;
+
+/// Such tiles per group: `KEPT_GROUP` in the kernels.
+pub const KEPT_GROUP: u64 = 16;
+
+/// Bytes of a count that blocks tell each other while they run.
+pub const KEPT_COUNT: u64 = 8;
+
+/// Fewest bits by which large tiles are split by digits of delta-buckets.
+const LEAST_DELTA_BITS: u32 = 5;
 
 /// Runs may be cut at multiples of this number of elements: `RUN_ALIGN` in the kernels.
 const RUN_ALIGN: u64 = 8;
@@ -48,8 +65,12 @@ impl Shape {
     /// Bytes of dynamic shared memory, with bulk copies or without: `Room` in the kernels.
     pub fn shared(self, way: KernelVariant, bulk: bool) -> u64 {
         let buckets = 1u64 << way.bits;
-        let (between, runs) =
-            if bulk { (2 * RUN_ALIGN * buckets, 3 * buckets) } else { (0, 2 * buckets + 1) };
+        let (between, runs) = match (way.kept, bulk) {
+            // Runs that stay on chip leave by threads; two sums per bucket lie beside them.
+            (true, _) => (0, 4 * buckets + 4),
+            (_, true) => (2 * RUN_ALIGN * buckets, 3 * buckets),
+            _ => (0, 2 * buckets + 1),
+        };
         let slots = self.tile() + between;
         let values = (slots * way.value).max(16);
         let counters = u64::from(self.threads) / 32 * buckets.max(32);
@@ -79,12 +100,39 @@ pub struct KernelVariant {
     /// Bytes of a value: 0, 4 or 8.
     pub value: u64,
     pub number: Number,
+    /// True if one launch keeps the tiles on chip between their count and their placement.
+    pub kept: bool,
 }
 
 impl KernelVariant {
+    /// The kernels that count tiles and place them in a further launch.
+    pub fn counted(bits: u32, value: u64, number: Number) -> KernelVariant {
+        KernelVariant { bits, value, number, kept: false }
+    }
+
+    /// The kernel that keeps tiles on chip. There are some for every few bits only: with few keys, one ballot more takes
+    /// little time.
+    pub fn kept(bits: u32, value: u64, number: Number) -> KernelVariant {
+        let enough = [2, 5].into_iter().find(|&enough| bits <= enough);
+        KernelVariant { bits: enough.unwrap_or(MOST_BITS), value, number, kept: true }
+    }
+
+    /// The launch shape of the kernel that places tiles.
+    pub fn shape(self) -> Shape {
+        match self.kept {
+            true => Shape { threads: 256, items: (KEPT_TILE / 256) as u32, blocks: 2 },
+            false => Shape::of(self.bits, self.value),
+        }
+    }
+
+    /// Name of the kernel that keeps tiles on chip.
+    pub fn kept_name(self) -> String {
+        format!("fused_kept_{}_{}", self.bits, self.value)
+    }
+
     /// Names of the counting kernel, and of the pass with bulk copies or without.
     pub fn names(self, bulk: bool) -> [String; 2] {
-        let KernelVariant { bits, value, number } = self;
+        let KernelVariant { bits, value, number, .. } = self;
         let stores = if bulk { "bulk" } else { "pass" };
         let by = match number {
             Number::Field => "field",
@@ -97,14 +145,17 @@ impl KernelVariant {
 
     /// The number of counts for `n` keys: of tiles, and of groups.
     pub fn counts(self, n: u64) -> [u64; 2] {
-        let tiles = n.div_ceil(Shape::of(self.bits, self.value).tile());
-        [tiles << self.bits, tiles.div_ceil(GROUP) << self.bits]
+        let tiles = n.div_ceil(self.shape().tile());
+        [tiles << self.bits, tiles.div_ceil(if self.kept { KEPT_GROUP } else { GROUP }) << self.bits]
     }
 
     /// Bytes that a split of up to `n` keys allocates beside the arrays.
     pub fn bytes(self, n: u64) -> u64 {
         let [tiles, groups] = self.counts(n);
-        4 * (tiles + 2 * groups + (1 << self.bits) + 1)
+        match self.kept {
+            true => KEPT_COUNT * (tiles + groups),
+            false => 4 * (tiles + 2 * groups + (1 << self.bits) + 1),
+        }
     }
 }
 
@@ -124,18 +175,38 @@ pub fn field(spec: &Spec) -> Option<u32> {
     }
 }
 
+/// True if tiles can stay on chip: their numbers are computed in place.
+pub fn keeps(by: By) -> bool {
+    matches!(by, By::DeltaBuckets { .. } | By::Identity { .. } | By::Hash)
+}
+
+/// The launches of a case by the method fused, if it was not asked for some: as few as its keys allow.
+pub fn launches(spec: &Spec) -> Launches {
+    match spec.method {
+        Method::Fused { launches: Some(launches) } => launches,
+        _ if spec.keys <= MOST_KEPT && keeps(spec.by) => Launches::One,
+        _ => Launches::Three,
+    }
+}
+
 /// The kernels with which the method fused splits a case, once or in each of its rounds.
 pub fn way(spec: &Spec) -> KernelVariant {
-    let number = match field(spec) {
-        Some(_) => Number::Field,
-        None if spec.buckets > MOST_BUCKETS => Number::DeltaDigit,
-        None => Number::Any,
+    let bits = digits(spec.bits()).1;
+    let number = match spec.by {
+        _ if field(spec).is_some() => Number::Field,
+        By::DeltaBuckets { .. } => Number::DeltaDigit,
+        _ => Number::Any,
     };
-    KernelVariant { bits: digits(spec.bits()).1, value: spec.value, number }
+    match (launches(spec), number) {
+        (Launches::One, _) => KernelVariant::kept(bits, spec.value, number),
+        (_, Number::DeltaDigit) => KernelVariant::counted(bits.max(LEAST_DELTA_BITS), spec.value, number),
+        _ => KernelVariant::counted(bits, spec.value, number),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::spec;
     use super::*;
 
     /// As many blocks as the kernels' launch bounds ask for fit on a multiprocessor with 228 KiB, where each
@@ -144,9 +215,13 @@ mod tests {
     fn blocks_fit() {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
             let shape = Shape::of(bits, value);
-            let way = KernelVariant { bits, value, number: Number::Any };
+            let way = KernelVariant::counted(bits, value, Number::Any);
             let bytes = shape.shared(way, true) + 1024;
             assert!(bytes * u64::from(shape.blocks) <= 228 << 10, "{bits} {value} {bytes}");
+            let kept = KernelVariant::kept(bits, value, Number::Any);
+            let bytes = kept.shape().shared(kept, true) + 1024;
+            assert!(bytes * u64::from(kept.shape().blocks) <= 228 << 10, "{bits} {value} {bytes}");
+            assert!(bytes <= 65 << 10 && kept.bits >= bits, "on every GPU: {bits} {value} {bytes}");
             assert!(shape.tile().is_multiple_of(1024), "two warps count a tile in batches");
         }
     }
@@ -155,8 +230,8 @@ mod tests {
     #[test]
     fn older_multiprocessors_have_room() {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
-            let bytes =
-                Shape::of(bits, value).shared(KernelVariant { bits, value, number: Number::Any }, false);
+            let way = KernelVariant::counted(bits, value, Number::Any);
+            let bytes = way.shape().shared(way, false);
             let most = if value == 0 { 64 } else { 163 };
             assert!(bytes <= most << 10, "{bits} {value} {bytes}");
         }
@@ -169,10 +244,32 @@ mod tests {
 
     #[test]
     fn a_tile_has_a_count_of_each_bucket() {
-        let way = KernelVariant { bits: 5, value: 0, number: Number::Field };
+        let way = KernelVariant::counted(5, 0, Number::Field);
         assert_eq!(way.counts(4096 * 8), [8 * 32, 32]);
         assert_eq!(way.counts(4096 * 8 + 1), [9 * 32, 64]);
         assert_eq!(way.bytes(4096), 4 * (32 + 64 + 32 + 1));
         assert_eq!(way.counts(0), [0, 0]);
+        let kept = KernelVariant::kept(3, 0, Number::Field);
+        assert_eq!(
+            (kept.bits, kept.counts(4096 * 16), kept.counts(4096 * 16 + 1)),
+            (5, [16 * 32, 32], [17 * 32, 64])
+        );
+    }
+
+    /// Few keys take one launch, whatever the function; more take three, by digits of any number of delta-buckets.
+    #[test]
+    fn few_keys_are_kept() {
+        let of = |words: &str| {
+            let way = way(&spec(words));
+            (way.kept, way.number, way.bits)
+        };
+        assert_eq!(of(&format!("keys={MOST_KEPT} buckets=3")), (true, Number::DeltaDigit, 2));
+        assert_eq!(of(&format!("keys={} buckets=3", MOST_KEPT + 1)), (false, Number::DeltaDigit, 5));
+        assert_eq!(of("keys=9 buckets=200 by=hash"), (true, Number::Any, 8));
+        assert_eq!(of("keys=9 buckets=4 by=range"), (false, Number::Any, 2));
+        assert_eq!(
+            of("keys=9 buckets=8 method=fused method.fused.launches=three"),
+            (false, Number::Field, 3)
+        );
     }
 }

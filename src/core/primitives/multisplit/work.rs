@@ -3,7 +3,7 @@
 //! Effective bytes: keys and values read once and written once. The m + 1 offsets are not counted: they are few
 //! compared with n.
 
-use super::tiles::{self, KernelVariant, Shape};
+use super::tiles::{self, KEPT_COUNT, KEPT_GROUP, KernelVariant};
 use super::{KEY, Spec};
 use crate::case::work::{Access, Order, Pass};
 
@@ -15,17 +15,20 @@ pub const COUNT: u64 = 4;
 /// The arrays from which a method reads keys and values, and to which it writes them.
 pub const ENDS: [&str; 4] = ["keys_in", "values_in", "keys_out", "values_out"];
 
-/// A count of each tile, the sums of their groups, and the pass that moves `n` keys and values between `arrays`
-/// with the kernels `way`.
-pub fn split(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> [Pass; 3] {
+/// The passes of a split of `n` keys and values between `arrays` with the kernels `way`: a count of each tile, the sums of
+/// their groups, and the pass that moves all; or, where tiles are kept on chip, the last with the counts that it exchanges.
+pub fn split(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec<Pass> {
     let [tiles, groups] = way.counts(n);
-    let tile = Shape::of(way.bits, way.value).tile();
+    let tile = way.shape().tile();
     let mut moved = moved(n, way.value, arrays, Order::Staged { partitions: buckets, tile });
+    if way.kept {
+        return vec![if n > tile { moved.and(exchanged(way, tiles, groups)) } else { moved }];
+    }
     let counts = [Access::reads("tiles", COUNT, tiles), Access::reads("before", COUNT, groups)];
     moved.accesses.splice(2..2, counts);
     // One array has the counts of a bucket side by side, the other those of a group.
     let apart = |array| Access::writes(array, COUNT, groups).ordered(Order::Random);
-    [
+    vec![
         Pass::once([
             Access::reads(arrays[0], KEY, n),
             Access::writes("tiles", COUNT, tiles),
@@ -36,11 +39,28 @@ pub fn split(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> [Pa
     ]
 }
 
+/// The counts of tiles kept on chip: each tile writes its own, the first of a group also their sums, and each reads those of
+/// its group's earlier tiles and those of all groups; or, if there is one group, those of all tiles.
+fn exchanged(way: KernelVariant, tiles: u64, groups: u64) -> Vec<Access> {
+    let read = |array, counts, size| Access::reads(array, KEPT_COUNT, counts).within(KEPT_COUNT * size);
+    let (written, rows) = (Access::writes("tiles", KEPT_COUNT, tiles), tiles >> way.bits);
+    if rows <= KEPT_GROUP {
+        return vec![written, read("tiles", tiles * rows, tiles)];
+    }
+    // A group's sums read all of its tiles, and its tiles half of them on average.
+    vec![
+        written,
+        read("tiles", tiles + tiles * (KEPT_GROUP - 1) / 2, tiles),
+        Access::writes("groups", KEPT_COUNT, groups),
+        read("groups", rows * groups, groups),
+    ]
+}
+
 /// The accesses of a fused multisplit backwards, which takes what was found for each key in the order of the buckets back
 /// to the order of the keys: a tile reads its keys again and its counts, and a run of results per bucket.
 pub fn back(spec: &Spec) -> Pass {
     let way = tiles::way(spec);
-    let ([tiles, groups], tile) = (way.counts(spec.keys), Shape::of(way.bits, way.value).tile());
+    let ([tiles, groups], tile) = (way.counts(spec.keys), way.shape().tile());
     let runs = Order::Staged { partitions: spec.buckets, tile };
     Pass::once([
         read_keys(spec),

@@ -9,7 +9,7 @@ use crate::case::{Backend, BlockCost, block_cost::LANES};
 use crate::primitives::hash_search::work::{emptied, looked, put};
 use crate::primitives::hash_search::{Build, Form, Search};
 use crate::primitives::multisplit::block_costs::{back, looking};
-use crate::primitives::multisplit::{self, Values};
+use crate::primitives::multisplit::{self, Launches, Method, Values};
 use crate::primitives::{Costs, Problem};
 
 /// Keys that a multisplit of CPUs orders on chip.
@@ -18,10 +18,13 @@ const SPLIT_TILE: u64 = 12_288;
 /// Instructions of a warp to hash the keys of its lanes, and integer instructions among them.
 const HASHED: [f64; 2] = [17.0, 9.0];
 
-/// The multisplit of `n` keys with values or without on GPUs; `None` on CPUs.
+/// The multisplit of `n` keys with values or without on GPUs; `None` on CPUs. It counts tiles in a launch of its own, since
+/// the way back reads these counts.
 fn split(backend: Backend, n: u64, values: Values, bits: u64) -> Option<multisplit::Spec> {
+    let method = Method::Fused { launches: Some(Launches::Three) };
     let split = || multisplit::Spec::of_field(n, values, bits as u32, "fused").ok();
-    backend.is_cuda().then(split)?
+    let split = backend.is_cuda().then(split)??;
+    Some(multisplit::Spec { method, ..split })
 }
 
 /// The multisplit of the keys of a search, with the numbers of the searches if their order is free.
@@ -264,7 +267,7 @@ pub mod cuda {
 
     /// The kernels of a split by `bits` bits of the hash, with values of `value` bytes.
     fn variant(bits: u64, value: u64) -> KernelVariant {
-        KernelVariant { bits: bits as u32, value, number: Number::Hash }
+        KernelVariant::counted(bits as u32, value, Number::Hash)
     }
 
     fn split(spec: &Search) -> KernelVariant {

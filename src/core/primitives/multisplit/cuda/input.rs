@@ -62,10 +62,12 @@ impl Function {
         Function { by: 3, ..Function::field(0, bits, 1 << bits) }
     }
 
-    /// The function of a case, where delta-buckets that are fields of the key become these fields.
-    pub fn as_field(self, spec: &Spec) -> Function {
+    /// The function of a case as a split takes it: delta-buckets that are fields of the key become these fields, and others
+    /// the digit that is their whole number.
+    pub fn as_number(self, spec: &Spec) -> Function {
         match field(spec) {
             Some(shift) if self.by == 0 => Function::field(shift, spec.bits(), spec.buckets),
+            None if self.by == 0 => self.digit(0, spec.bits()),
             _ => self,
         }
     }

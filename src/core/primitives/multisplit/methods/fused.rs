@@ -1,5 +1,9 @@
 //! A count of every tile, then one pass that reorders tiles and stores their runs (`kernels/multisplit/fused.cuh`). GPUs only.
 //!
+//! Few keys stay on chip between the count and the placement, in a single launch (`kernels/multisplit/kept.cuh`). The other
+//! way a count, sums over the counts, and the pass are launches of their own, which take longer than the keys' way if keys
+//! are few.
+//!
 //! Among more buckets than one pass supports there are two rounds (ashkiani2017 §6.3). As many neighbouring buckets as a
 //! digit has values make up a super-bucket. Keys are split by their bucket's place in its super-bucket, and then by the
 //! super-bucket: since both rounds are stable, the keys of a super-bucket come out of the second round in the order of
@@ -63,7 +67,7 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
     let (way, [keys, values, keys_out, values_out]) = (way(spec), ENDS);
     let round = |buckets, arrays| work::split(spec.keys, way, buckets, arrays);
     let Some(Rounds { bits, supers }) = Rounds::of(spec) else {
-        let passes = round(spec.buckets, ENDS).into();
+        let passes = round(spec.buckets, ENDS);
         return Costs::of(passes).beside(way.bytes(spec.keys)).blocks_sampled(|| block_costs(spec));
     };
     let first = round(1 << bits, [keys, values, "keys_between", "values_between"]);
@@ -87,7 +91,7 @@ fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
         );
     }
     let Some(Rounds { bits, .. }) = Rounds::of(spec) else {
-        return Ok(split(spec, way, |bucket| bucket).into());
+        return Ok(split(spec, way, |bucket| bucket));
     };
     let places = split(spec, way, |bucket| bucket & ((1 << bits) - 1));
     let supers = split(spec, way, |bucket| bucket >> bits);
@@ -119,9 +123,10 @@ pub mod cuda {
         let (passes, spec) = (Passes::new(gpu, way(spec), spec.keys)?, *spec);
         let Some(Rounds { bits, .. }) = Rounds::of(&spec) else {
             // The paper's names for the corresponding stages (ashkiani2017 §4.1).
-            return Ok(Stages::new(&["pre-scan", "scan", "post-scan"], move |gpu, what, stage| {
-                let function = what.function.as_field(&spec);
-                passes.step(gpu, &Split { function, ..*what }, 0, stage)
+            let names: &[&str] = if way(&spec).kept { &[] } else { &["pre-scan", "scan", "post-scan"] };
+            return Ok(Stages::new(names, move |gpu, what, stage| {
+                let function = what.function.as_number(&spec);
+                passes.step(gpu, &Split { function, ..*what }, u32::MAX, stage)
             }));
         };
         let seek = gpu.module(MODULE)?.kernel(OFFSETS)?;
@@ -182,20 +187,35 @@ mod tests {
     /// Keys three times, values twice, and the counts of tiles and of their groups.
     #[test]
     fn a_pass_adds_the_counts_of_tiles() {
-        let all = work("keys=65536 buckets=64 method=fused");
+        let three = "method=fused method.fused.launches=three";
+        let all = work(&format!("keys=65536 buckets=64 {three}"));
         assert_eq!(all.declared_bytes(), 65_536 * 12 + 4 * 64 * (2 * 6 + 4));
-        let pairs = work("keys=16384 buckets=64 values=4B method=fused");
+        let pairs = work(&format!("keys=16384 buckets=64 values=4B {three}"));
         assert_eq!(pairs.declared_bytes(), 16_384 * 20 + 4 * 64 * (2 * 2 + 4));
+    }
+
+    /// Keys and values twice; each of 5 tiles writes its counts and reads those of all.
+    #[test]
+    fn tiles_on_chip_are_read_once() {
+        let pairs = work("keys=16385 buckets=32 values=4B method=fused");
+        assert_eq!(pairs.declared_bytes(), 16_385 * 16 + 8 * 32 * (5 + 5 * 5));
+        let groups = work("keys=69632 buckets=4 method=fused");
+        assert_eq!(
+            groups.declared_bytes(),
+            69_632 * 8 + 8 * 4 * (17 + 17 + 2 + 17 * 2) + 8 * (17 * 4 * 15 / 2)
+        );
+        assert_eq!(work("keys=4096 buckets=2 method=fused").declared_bytes(), 4096 * 8);
     }
 
     /// Every round reads keys twice and values once, and writes both; the arrays between the rounds add one
     /// more copy.
     #[test]
     fn rounds_move_all_keys_twice() {
-        let pairs = work("keys=16384 buckets=257 values=4B method=fused");
+        let words = "keys=16384 buckets=257 values=4B method=fused method.fused.launches=three";
+        let pairs = work(words);
         let counts = 4 * 32 * (2 * 2 + 4);
         assert_eq!(pairs.declared_bytes(), 2 * (16_384 * 20 + counts) + 257 * 96 * 4);
-        let way = way(&spec("keys=16384 buckets=257 values=4B method=fused"));
+        let way = way(&spec(words));
         assert_eq!(pairs.footprint, 16_384 * 24 + 258 * 4 + way.bytes(16_384));
     }
 }

@@ -6,12 +6,12 @@ pub mod localised;
 mod rb_sort;
 mod scan_split;
 
-use super::tiles::MOST_BUCKETS;
+use super::tiles::{MOST_BUCKETS, MOST_KEPT, keeps, launches};
 use super::work::{ENDS, LINE, moved, read_keys};
 use super::{By, KEY, Spec};
-use crate::case::Refusal;
-use crate::case::table::{choice, count, count_or};
+use crate::case::table::{choice, count, count_or, words};
 use crate::case::work::{Order, Pass};
+use crate::case::{Refusal, Value};
 use crate::primitives::{Costs, OF_CPUS, OF_GPUS};
 
 const MOST_WARPS: u64 = 8;
@@ -22,6 +22,14 @@ const MOST_WINDOWS: u64 = 8;
 const MOST_DIRECT_WINDOWS: u64 = 64;
 
 const AUTO: &[&str] = &["auto"];
+
+words! {
+    /// The launches of a split by the method fused.
+    pub enum Launches {
+        One = "one",
+        Three = "three",
+    }
+}
 
 choice! {
     /// How it is computed.
@@ -40,9 +48,14 @@ choice! {
         /// GPUs: a radix sort of the bucket numbers, which carry the key, the pair or the pair's place (ashkiani2017
         /// §3.4)
         RbSort = "rb-sort",
-        /// GPUs: every tile is counted, then one pass reorders the tiles and stores their runs; above 256 buckets,
-        /// delta-buckets and identity take two rounds, each by a digit of the bucket number (ashkiani2017 §6.3)
-        Fused = "fused",
+        /// GPUs: every tile is counted, then one pass reorders the tiles and stores their runs, for few keys in the same
+        /// launch; above 256 buckets, delta-buckets and identity take two rounds, each by a digit of the bucket number
+        /// (ashkiani2017 §6.3)
+        Fused = "fused" main "launches" {
+            /// launches of a split: three, or one that keeps the tiles on chip between their count and their placement, for up
+            /// to 1048576 keys by delta-buckets, identity or hash; unset: one for these
+            launches: Option<Launches> = unset,
+        },
         /// GPUs, up to 256 buckets: warps count their windows by voting, the counts are scanned, and the warps store
         /// (ashkiani2017 Algorithm 1)
         Dms = "dms" {
@@ -82,7 +95,7 @@ pub fn best(spec: &Spec) -> Method {
         _ if !spec.backend.is_cuda() => Method::WriteCombining,
         By::Range if spec.value == 0 && spec.buckets > 4 => Method::RbSort,
         By::Range | By::Hash if spec.buckets > MOST_BUCKETS => Method::RbSort,
-        _ => Method::Fused,
+        _ => Method::Fused { launches: None },
     }
 }
 
@@ -111,7 +124,13 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
         _ if of_paper && spec.buckets > MOST_BUCKETS => not_applicable(format!(
             "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
         )),
-        Method::Fused if !fused::has_digits(spec) => {
+        Method::Fused { launches: Some(Launches::One) } if spec.keys > MOST_KEPT => {
+            not_applicable(format!("one launch keeps at most {MOST_KEPT} keys on chip; three take more"))
+        }
+        Method::Fused { launches: Some(Launches::One) } if !keeps(spec.by) => not_applicable(
+            "one launch takes delta-buckets, identity and hash; three take any function".to_owned(),
+        ),
+        Method::Fused { .. } if !fused::has_digits(spec) => {
             let digits = "above 256 buckets, fused splits by digits of the bucket number, which this bucket function \
                           cannot compute separately; use rb-sort, which keeps the whole number";
             not_applicable(digits.to_owned())
@@ -123,10 +142,16 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
 /// The parameters that methods choose, with their full keys.
 pub fn sizes(spec: &Spec) -> Vec<(String, u64)> {
     match spec.method {
-        Method::Fused => fused::sizes(spec),
+        Method::Fused { .. } => fused::sizes(spec),
         Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => localised::sizes(spec),
         _ => Vec::new(),
     }
+}
+
+/// The word that a method chooses, with its full key.
+pub fn chosen(spec: &Spec) -> Option<(String, Value)> {
+    let word = || Value::Text(launches(spec).name().to_owned());
+    (spec.method == Method::Fused { launches: None }).then(|| ("method.fused.launches".to_owned(), word()))
 }
 
 /// True if a processor's stores are combined.
@@ -151,7 +176,7 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
         Method::Direct | Method::Best | Method::WriteCombining => counting(spec),
         Method::ScanSplit => scan_split::costs(spec),
         Method::RbSort => rb_sort::costs(spec),
-        Method::Fused => fused::costs(spec),
+        Method::Fused { .. } => fused::costs(spec),
         Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => localised::costs(spec),
     }
 }
@@ -173,7 +198,7 @@ pub mod cuda {
             Method::Direct | Method::Best | Method::WriteCombining => Err(of_cpus()),
             Method::ScanSplit => Ok(scan_split::cuda::kernels(spec)),
             Method::RbSort => Ok(rb_sort::cuda::kernels(spec, bulk)),
-            Method::Fused => Ok(fused::cuda::kernels(spec, bulk)),
+            Method::Fused { .. } => Ok(fused::cuda::kernels(spec, bulk)),
             Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => {
                 Ok(localised::cuda::kernels(spec))
             }
@@ -189,7 +214,7 @@ pub mod cuda {
             Method::Direct | Method::Best | Method::WriteCombining => Err(of_cpus()),
             Method::ScanSplit => scan_split::cuda::method(gpu, spec),
             Method::RbSort => rb_sort::cuda::method(gpu, spec),
-            Method::Fused => fused::cuda::method(gpu, spec),
+            Method::Fused { .. } => fused::cuda::method(gpu, spec),
             Method::Dms { .. } | Method::Wms { .. } | Method::Bms { .. } => {
                 localised::cuda::method(gpu, spec)
             }
@@ -205,10 +230,16 @@ mod tests {
 
     #[test]
     fn there_is_one_for_each_pass() {
-        let one_digit = ["fused", "rb-sort", "rb-sort values=4B", "rb-sort values=8B"];
+        let one_digit = [
+            "fused",
+            "fused method.fused.launches=three",
+            "rb-sort",
+            "rb-sort values=4B",
+            "rb-sort values=8B",
+        ];
         let two_digits = ["rb-sort", "fused", "fused by=identity", "fused values=4B"];
-        for (methods, sizes) in [(one_digit, [2, 256]), (two_digits, [300, 4096])] {
-            for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
+        for (methods, sizes) in [(&one_digit[..], [2, 256]), (&two_digits[..], [300, 4096])] {
+            for (method, buckets) in methods.iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
                 let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
                 let declared = costs(&spec).block_costs().expect("counted").len();
                 assert_eq!(declared, spec.work().passes.len(), "{method} {buckets}");
@@ -218,7 +249,7 @@ mod tests {
 
     #[test]
     fn functions_that_are_called_are_not_known() {
-        let why = costs(&spec("keys=9 buckets=3 method=fused")).block_costs().expect_err("a call");
+        let why = costs(&spec("keys=9 buckets=3 by=range method=fused")).block_costs().expect_err("a call");
         assert!(why.contains("bucket function"), "{why}");
         assert!(costs(&spec("keys=9 buckets=2 by=prime method=rb-sort")).block_costs().is_err());
     }

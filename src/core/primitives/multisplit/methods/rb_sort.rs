@@ -48,7 +48,7 @@ impl Load {
 
 /// The kernels that split a case by a digit.
 fn way(spec: &Spec) -> KernelVariant {
-    KernelVariant { bits: digits(spec.bits()).1, value: Load::of(spec).size(), number: Number::Field }
+    KernelVariant::counted(digits(spec.bits()).1, Load::of(spec).size(), Number::Field)
 }
 
 /// Words of each of the two arrays of loads.
