@@ -122,43 +122,24 @@ fn cases() -> Vec<(&'static str, String)> {
     }
     all.push(("histogram", "elements=20001 bins=33 method=ballot method.ballot.ending=reduction".to_owned()));
     all.push(("histogram", "elements=20001 bins=33".to_owned()));
-    for (operator, ty) in [("add", "u32"), ("max", "u64"), ("affine", "u64")] {
-        for words in [
-            "elements=5001 method=lookback",
-            "elements=140001 method=lookback",
-            "elements=20001 method=spine",
-        ] {
-            all.push(("scan", format!("{words} operator={operator} type={ty}")));
-        }
-    }
-    for method in ["lookback", "spine"] {
-        all.push(("segmented-scan", format!("elements=20001 method={method} {segments}")));
-    }
-    all.push(("reduce", "elements=20001".to_owned()));
-    all.push(("sort", "keys=1001 method=block".to_owned()));
+    all.push(("segmented-scan", format!("elements=7169 method=spine {starts}")));
     all
 }
 
-/// The families of kernels that overlap with the launch before them.
-const FAMILIES: [&str; 18] = [
+/// The families of kernels that overlap with an earlier launch of their execution.
+const FAMILIES: [&str; 12] = [
     "compaction_",
     "fused_bulk_",
     "fused_count_",
     "fused_kept_",
     "fused_scan",
     "heads_of_pointers",
-    "histogram_clear",
     "histogram_reduce",
     "histogram_shared_",
-    "lookback_",
-    "reduce_",
     "segmented_lookback_",
     "segmented_spine_",
-    "short_",
-    "sort_block_",
     "sort_bulk_",
     "sort_pass_",
-    "spine_",
 ];
 
 #[test]

@@ -164,5 +164,8 @@ impl Persisting {
 }
 
 impl Kernel {
-    never! { fn name() -> &'static str; }
+    never! {
+        fn name() -> &'static str;
+        fn in_turn() -> Kernel;
+    }
 }

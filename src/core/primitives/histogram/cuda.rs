@@ -65,8 +65,8 @@ impl GpuJob for Histogram {
     type Case = Spec;
 
     fn kernels(spec: &Spec, _: ComputeCapability) -> Result<KernelList, Failure> {
-        let clear = u64::from(methods::adds(spec));
-        let timed = KernelList::default().timed(MODULE, CLEAR, clear).and(methods::cuda::kernels(spec), 1);
+        let clear = methods::adds(spec).then_some((CLEAR, 1));
+        let timed = KernelList::default().timed_all(MODULE, clear).and(methods::cuda::kernels(spec), 1);
         Ok(timed.untimed(MODULE, [FILL]).untimed(MODULE, CERTIFY))
     }
 

@@ -104,7 +104,8 @@ impl Module {
         let entry = self.text.entry(name)?;
         let slot = self.gpu.kernels.slot(&entry);
         let mut place = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Kernel { compiled: fill(&mut place, &self.gpu, entry)?, _gpu: self.gpu.clone() })
+        let compiled = fill(&mut place, &self.gpu, entry)?;
+        Ok(Kernel { compiled, overlaps: true, _gpu: self.gpu.clone() })
     }
 
     /// Several kernels of the module.
@@ -144,6 +145,8 @@ unsafe impl Sync for Handle {}
 pub struct Kernel {
     // Declared first, so that it is dropped before the context.
     compiled: Arc<Compiled>,
+    /// False if it is to wait for earlier launches even if it does so by itself.
+    overlaps: bool,
     _gpu: Arc<Inner>,
 }
 
@@ -151,6 +154,11 @@ impl Kernel {
     /// Name of the kernel in the PTX.
     pub fn name(&self) -> &'static str {
         self.compiled.name
+    }
+
+    /// The kernel, to be launched once earlier launches are complete.
+    pub fn in_turn(&self) -> Kernel {
+        Kernel { overlaps: false, ..self.clone() }
     }
 
     /// `Failed` unless the number and sizes of the arguments match the kernel's parameters.
@@ -224,7 +232,7 @@ impl Gpu {
         let mut values: Vec<*mut c_void> = args.iter().map(|arg| arg.value.cast_mut()).collect();
         let stream = self.inner.stream.as_inner();
         let failed = |call| move |code: Code| code.failure(&format!("{call}({})", kernel.name()));
-        if let Some(dependent) = kernel.compiled.dependent {
+        if let Some(dependent) = kernel.compiled.dependent.filter(|_| kernel.overlaps) {
             let shape = Shape { grid, block, shared_bytes };
             // SAFETY: as for `cuLaunchKernel` below.
             let result = unsafe { dependent.launch(kernel.compiled.function.0, shape, stream, &mut values) };
