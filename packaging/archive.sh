@@ -12,7 +12,14 @@ rm -rf "${out:?}/$name"
 git archive --prefix="$name/" "$revision" | tar --extract --directory="$out"
 cd "$out/$name"
 mkdir .cargo
-cargo vendor --quiet --locked --versioned-dirs vendor >.cargo/config.toml
+cargo vendor --quiet --locked --versioned-dirs vendor
+cat >.cargo/config.toml <<EOF
+[source.crates-io]
+replace-with = "vendored"
+
+[source.vendored]
+directory = "vendor"
+EOF
 # Import libraries for linking on Windows: a third of all bytes, and binaries that nobody can read.
 python3 - vendor/winapi-*-pc-windows-gnu-* <<'PYTHON'
 import json, pathlib, sys
