@@ -18,11 +18,12 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/scatterlab/packaging
 [[ -x $cache/bin/cargo-auditable ]] ||
     (cd / && cargo install --quiet --locked --root "$cache" --target-dir "$cache/target" "cargo-auditable@$auditable")
 
-# Paths that panics and asserts would name are those of any machine: the last that fits counts.
-registry=("${CARGO_HOME:-$HOME/.cargo}"/registry/src/*)
-flags=()
-for path in "$PWD=/scatterlab" "${CARGO_TARGET_DIR:-$PWD/target}=/target" "$PWD/vendor=/crates" "${registry[@]/%/=/crates}"; do
-    flags+=("--remap-path-prefix=$path")
+# Messages of panics name sources, here by paths that are the same on every machine. The last prefix that fits counts.
+cargo fetch --quiet --locked --target "$target"
+built=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")
+flags=("--remap-path-prefix=$PWD=/scatterlab" "--remap-path-prefix=$built=/target")
+for crates in "$PWD/vendor" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*; do
+    flags+=("--remap-path-prefix=$crates=/crates")
 done
 CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && echo "${flags[*]}")
 export CARGO_ENCODED_RUSTFLAGS CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_INCREMENTAL=0
@@ -31,7 +32,7 @@ PATH=$cache/venv/bin:$cache/bin:$PATH cargo auditable zigbuild --locked --releas
 name=scatterlab-$version-$target
 rm -rf "${out:?}/$name"
 mkdir "$out/$name"
-cp "${CARGO_TARGET_DIR:-target}/$target/release/scatterlab" LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md "$out/$name"
+cp "$built/$target/release/scatterlab" LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md "$out/$name"
 python3 packaging/dependencies.py sbom "$target" >"$out/$name/scatterlab.cdx.json"
 python3 packaging/dependencies.py licences "$target" >"$out/$name/THIRD-PARTY"
 newest=$(objdump -T "$out/$name/scatterlab" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)
