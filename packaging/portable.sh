@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes scatterlab-VERSION-TARGET.tar.xz from this tree: the program, which needs Linux and glibc 2.17 or newer, with the list of
-# its crates (inside, read by cargo-audit and others, and beside it as CycloneDX) and their licences. Trees of one commit give
-# the same bytes, whatever their folders are.
+# its crates (inside for cargo-audit and others, and beside it as CycloneDX) and their licences. Trees of one commit give the
+# same bytes, whatever their folders are.
 #
 #   packaging/portable.sh [TARGET]      such as aarch64-unknown-linux-gnu; by default x86_64-unknown-linux-gnu
 #
@@ -13,8 +13,11 @@ glibc=2.17
 auditable=0.7.7
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/scatterlab/packaging
-[[ -x $cache/venv/bin/pip ]] || python3 -m venv "$cache/venv"
-"$cache/venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --requirement packaging/zig.txt
+if ! cmp --quiet packaging/zig.txt "$cache/venv/zig.txt"; then
+    python3 -m venv --clear "$cache/venv"
+    "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --requirement packaging/zig.txt
+    cp packaging/zig.txt "$cache/venv"
+fi
 [[ -x $cache/bin/cargo-auditable ]] ||
     (cd / && cargo install --quiet --locked --root "$cache" --target-dir "$cache/target" "cargo-auditable@$auditable")
 
