@@ -113,8 +113,8 @@ fn commands() -> Vec<Command> {
             NoArguments => |_, _| engine::run();
         counters [] "Print the profiler's command lines for cases: ncu on the GPU, perf on the processor"
             counters::CountersArguments => |own, _| counters::run(&own);
-        schema [] "Print the recipe language as a JSON Schema, for editors"
-            NoArguments => |_, _| reference::schema();
+        schema [] "Print the recipe language, or a file of run folders, as a JSON Schema"
+            reference::SchemaArguments => |own, _| reference::schema(&own);
         completions [] "Print shell completions for bash, zsh, fish, elvish or powershell"
             reference::CompletionsArguments => |own, _| reference::completions(&own);
         man [] "Print the man page, or write it and one page per command into a folder"

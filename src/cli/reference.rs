@@ -5,14 +5,35 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::command_line::program;
 use super::out;
 use crate::recipe::json_schema::json_schema;
+use crate::report::csv::json_schema::results;
+use crate::run::json_schema::{events, manifest};
 use crate::tui::config;
+
+#[derive(Debug, Args)]
+pub struct SchemaArguments {
+    /// What the schema is of
+    #[arg(value_enum, default_value_t = Described::Recipe)]
+    of: Described,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Described {
+    /// Recipes, for editors
+    Recipe,
+    /// A line of events.ndjson
+    Events,
+    /// manifest.json
+    Manifest,
+    /// What `report FOLDER --format json` prints
+    Results,
+}
 
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
@@ -35,9 +56,15 @@ pub fn config(file: Option<&Path>) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the recipe language as a JSON Schema.
-pub fn schema() -> anyhow::Result<ExitCode> {
-    out::json(&(serde_json::to_string_pretty(&json_schema())? + "\n"));
+/// Prints a JSON Schema.
+pub fn schema(arguments: &SchemaArguments) -> anyhow::Result<ExitCode> {
+    let schema = match arguments.of {
+        Described::Recipe => json_schema(),
+        Described::Events => events(),
+        Described::Manifest => manifest(),
+        Described::Results => results(),
+    };
+    out::json(&(serde_json::to_string_pretty(&schema)? + "\n"));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Cancel, Case, Failure, Verdict};
@@ -27,7 +28,7 @@ pub fn wrong_output(prepared: &mut dyn Prepared, cancel: &Cancel) -> Result<Opti
 }
 
 /// Whether the output of a round's last sample was judged.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     /// The chance with which it was to be judged.
     pub chance: f64,

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::output_sampling::Judged;
@@ -123,7 +124,7 @@ pub struct FinishedRound {
 }
 
 /// The engine's present activity on a case in a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// Allocation and input generation.
@@ -149,7 +150,7 @@ impl Stage {
 }
 
 /// Severity of a log line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     Info,
@@ -158,7 +159,7 @@ pub enum Level {
 }
 
 /// The samples of one case in one attempt at one round: the unit of acknowledgement, storage and resumption.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundResult {
     /// Case id.
     pub case: String,
@@ -225,7 +226,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// The rate at which keys of one kind are ranked on chip where nothing else takes time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranked {
     /// The kind of keys and values ([`Ranking::kind`](crate::case::Ranking::kind)).
     pub kind: String,
@@ -234,7 +235,7 @@ pub struct Ranked {
 }
 
 /// The machine on which the engine runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Environment {
     pub host: String,
@@ -255,7 +256,7 @@ pub struct Environment {
 }
 
 /// A message from the engine to its client.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[expect(
     clippy::large_enum_variant,

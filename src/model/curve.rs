@@ -1,9 +1,10 @@
 //! A measured quantity as a function of another.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Measured values at ascending places: `[[place, value], …]`, all positive and finite.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub struct Curve(Vec<(f64, f64)>);
 

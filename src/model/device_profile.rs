@@ -1,5 +1,6 @@
 //! The profile from which a case is predicted.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choose::{choose, expected};
@@ -12,7 +13,7 @@ use crate::primitives;
 pub const DEFAULT_MODEL: &str = "sector";
 
 /// A profile that an engine found for one of its devices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceProfile {
     /// The backends that run on the device: `cuda`, or `scalar` and `cpu`.
     pub backends: Vec<String>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Curve;
@@ -11,7 +12,7 @@ pub const SCHEMA: u32 = 1;
 
 /// Characteristics of a device, measured by `calibrate` or stated in a paper. SI units: seconds, bytes, bytes
 /// per second, operations per second.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     pub schema: u32,
@@ -35,7 +36,7 @@ pub struct Profile {
 }
 
 /// How a profile was measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
     /// `YYYY-MM-DD HH:MM:SS` UTC.
@@ -54,7 +55,7 @@ pub struct Made {
 }
 
 /// The device that a profile describes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
     /// `NVIDIA H200`, or the name of the processor.
@@ -70,7 +71,7 @@ pub struct Device {
 }
 
 /// A cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     /// `L1`, `L2` …
@@ -87,7 +88,7 @@ pub struct Cache {
 }
 
 /// Measured rates of a backend.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
     /// Threads of a CPU; `None` for a GPU.
@@ -150,7 +151,7 @@ pub struct Rates {
 }
 
 /// Random access rates for one direction and one element size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
     pub direction: crate::case::Direction,
@@ -160,7 +161,7 @@ pub struct Random {
 }
 
 /// Rates for one direction, one element size and one total footprint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Strided {
     pub direction: crate::case::Direction,
@@ -172,7 +173,7 @@ pub struct Strided {
 }
 
 /// Rate at which processors move elements of one size through an index.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Moves {
     /// The indexed side: reads for a gather, writes for a scatter.
@@ -184,7 +185,7 @@ pub struct Moves {
 }
 
 /// Rate at which blocks of threads start one after another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
     /// Whether the block gathers or scatters.
@@ -194,7 +195,7 @@ pub struct Start {
 }
 
 /// The parameters of he2007 §3.3 and §3.5.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct He2007 {
     /// B_seq, bytes per second (Eq. 1).

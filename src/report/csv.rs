@@ -5,6 +5,7 @@
 
 mod columns;
 mod fixed;
+pub mod json_schema;
 #[cfg(test)]
 pub(crate) mod tests;
 

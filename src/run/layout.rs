@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::checksum_chain::{Chain, Integrity};
@@ -27,7 +28,7 @@ pub(crate) const RECIPE: &str = "recipe.yaml";
 pub(super) const ENGINE_DIED: &str = "the engine died: ";
 
 /// Contents of the folder's `manifest.json`: the provenance of every number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     pub schema: u32,
     pub version: String,
@@ -55,7 +56,7 @@ pub struct LogState {
 }
 
 /// One line of a run's event log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     #[serde(flatten)]
     pub event: Event,

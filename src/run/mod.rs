@@ -14,6 +14,7 @@ pub mod folder;
 pub mod index;
 pub mod index_files;
 mod interrupted;
+pub mod json_schema;
 pub mod layout;
 mod ledger;
 pub mod note;

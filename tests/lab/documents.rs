@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use scatterlab::recipe::paper;
+use serde_json::Value as Json;
+
 /// The documents of the checkout's top and of its folders.
 fn documents() -> Vec<PathBuf> {
     let folders = [".", "docs", "kernels", "benches/peers", "experiments/profiles", "reports", "tests/guard"];
@@ -120,4 +123,44 @@ fn every_source_that_is_named_exists() {
     lost.retain(|lost: &String| !LEFT.iter().any(|left| lost.ends_with(left)));
     assert!(lost.is_empty(), "{lost:#?}");
     assert!(looked_at > 100, "{looked_at} paths");
+}
+
+/// `CITATION.cff` has the version and its date, and the papers, as the program and the changelog have them.
+#[test]
+fn what_is_cited_is_what_is_released_and_reproduced() {
+    let read = |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let cited: Json = serde_yaml::from_str(&read("CITATION.cff")).unwrap();
+    let text = |of: &Json, key: &str| of[key].as_str().unwrap_or_default().to_owned();
+    assert_eq!(text(&cited, "version"), scatterlab::VERSION);
+    let release = format!("\n## [{}] - {}\n", scatterlab::VERSION, text(&cited, "date-released"));
+    assert!(read("CHANGELOG.md").contains(&release), "{release}");
+    let references = cited["references"].as_array().unwrap();
+    assert_eq!(references.len(), paper::shipped().len());
+    for paper in paper::shipped() {
+        let reference = references.iter().find(|one| text(one, "title") == paper.title);
+        let reference = reference.unwrap_or_else(|| panic!("{} is not cited", paper.key));
+        let authors = reference["authors"].as_array().unwrap();
+        let names =
+            authors.iter().map(|one| format!("{} {}", text(one, "given-names"), text(one, "family-names")));
+        assert_eq!(names.collect::<Vec<_>>(), paper.authors, "{}", paper.key);
+        assert_eq!(reference["year"], paper.year, "{}", paper.key);
+        let bibtex = paper.bibtex.as_deref().unwrap_or_default();
+        assert_eq!(bibtex.contains("doi "), reference.get("doi").is_some(), "{}", paper.key);
+        assert!(bibtex.contains(&text(reference, "doi")), "{}", paper.key);
+    }
+}
+
+/// Every document but those among files of measurements is a page of the book, once.
+#[test]
+fn the_book_has_every_page() {
+    let summary = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/SUMMARY.md");
+    let text = fs::read_to_string(&summary).unwrap();
+    let mut pages: Vec<PathBuf> = links(&text).iter().map(|link| summary.with_file_name(link)).collect();
+    pages.iter_mut().for_each(|page| *page = page.canonicalize().unwrap());
+    pages.sort();
+    let mut all: Vec<PathBuf> = documents().iter().map(|path| path.canonicalize().unwrap()).collect();
+    all.push(summary.with_file_name("../reports/faults/README.md").canonicalize().unwrap());
+    all.retain(|path| !path.ends_with("docs/SUMMARY.md"));
+    all.sort();
+    assert_eq!(pages, all);
 }

@@ -11,5 +11,6 @@ mod mock;
 mod parameters;
 mod recipes;
 mod recipes_malformed;
+mod run_schemas;
 mod snapshots;
 mod supply;

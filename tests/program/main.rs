@@ -14,6 +14,7 @@ mod output;
 mod papers;
 mod predictions;
 mod process;
+mod reader;
 mod reads;
 mod reports;
 mod resume;

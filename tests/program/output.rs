@@ -47,6 +47,7 @@ const PRINTING: &[&str] = &[
     "--version",
     "help run",
     "schema",
+    "schema events",
     "man",
     "completions bash",
     "locality 0,8,16",

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::published::Table;
 use super::{Case, Measure, Params, Value, units};
 
 /// Scale of a swept axis on a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Equal distances.
@@ -21,7 +22,7 @@ pub enum Scale {
 }
 
 /// A parameter that takes several values.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
     /// Full dotted key, as in [`Params`].
     pub key: String,
@@ -40,7 +41,7 @@ pub struct Axis {
 }
 
 /// The quantity on a chart's y axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Effective bandwidth, GB/s: [`Work::effective_bytes`](crate::case::Work::effective_bytes) over the time.
@@ -78,7 +79,7 @@ impl Quantity {
 }
 
 /// The time of a case that a chart's points stand for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
     /// The median of the rounds' medians.
@@ -96,7 +97,7 @@ impl Statistic {
 }
 
 /// Upper limit drawn over a chart's points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ceiling {
     /// The rate of a plain copy on the same device in the same run.
@@ -120,7 +121,7 @@ impl Ceiling {
 }
 
 /// Bars through the points of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Bars {
     /// From the 5th to the 95th percentile of the samples.
     #[serde(rename = "p5-p95")]
@@ -139,7 +140,7 @@ impl Bars {
 }
 
 /// Spacing of a chart's axes, as far as its recipe gives it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChartScale {
     /// `None`: the swept values tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,7 +158,7 @@ impl ChartScale {
 }
 
 /// Chart of an experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chart {
     /// Full key of the parameter on x. If it belongs to a variant (`passes` of `multipass`), cases of other
     /// variants lack it: each of these is a reference without an x value, drawn as a horizontal line.
@@ -200,7 +201,7 @@ pub struct Chart {
 }
 
 /// Values that a paper prints.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// The paper's key, and the table in its folder: `ashkiani2017/published/table05.csv`.
     pub file: String,
@@ -220,7 +221,7 @@ impl PartialEq for Published {
 }
 
 /// The paper and the claim that an experiment examines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Paper {
     /// The paper's citation key, which is the name of its folder: `he2007`.
     pub key: String,
@@ -236,7 +237,7 @@ pub struct Paper {
 }
 
 /// One experiment: a primitive, what is swept, and how it is drawn and sampled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// Title over the chart.
     pub title: String,

@@ -7,6 +7,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::peers::Program;
@@ -102,7 +103,7 @@ impl fmt::Debug for IndexPattern {
 
 /// An index array in a file. A case depends only on the contents, so the case carries their hash; the path
 /// matters only for opening the file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexFile {
     /// The path as written in the recipe.
     pub path: String,
@@ -120,9 +121,11 @@ pub struct IndexFile {
     pub matrix: Option<[u64; 3]>,
     /// Absolute path of the file when the plan was made.
     #[serde(with = "super::place", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<super::place::Written>")]
     pub source: Option<PathBuf>,
     /// Path of a copy of the indices as raw words, kept in the run folder.
     #[serde(with = "super::place", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<super::place::Written>")]
     pub copy: Option<PathBuf>,
 }
 

@@ -1,9 +1,10 @@
 //! Devices and their availability. Those of each backend are numbered from 0 in a list such as a manifest's.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A device that is usable here, or the reason why it is not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Availability {
     Available,
@@ -11,7 +12,7 @@ pub enum Availability {
 }
 
 /// A device of a backend, for `devices`, records and captions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     /// `scalar`, `cpu` or `cuda`.
     pub backend: String,

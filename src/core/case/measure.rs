@@ -1,10 +1,11 @@
 //! How an experiment is sampled.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The sampling of an experiment: rounds with fresh allocations, until the medians of the rounds agree well
 /// enough ([`crate::stats::verdict`]).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measure {
     /// Least number of rounds of every case.
@@ -81,7 +82,7 @@ fn is_yes(answer: &bool) -> bool {
 }
 
 /// The order of cases and rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// One round of every case, then the next round, so that slow phases of the machine affect all cases alike.
@@ -94,7 +95,7 @@ pub enum Order {
 }
 
 /// Cache contents at the start of a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
     /// Whatever the previous execution left.
@@ -105,7 +106,7 @@ pub enum Cache {
 }
 
 /// The host's memory in a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostMemory {
     /// Page-locked, which the device reads and writes itself.
@@ -115,7 +116,7 @@ pub enum HostMemory {
 }
 
 /// The transfer of a case's inputs to its device, and of its results back.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
     /// Bytes of the inputs.
     pub in_bytes: u64,

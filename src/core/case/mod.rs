@@ -20,6 +20,7 @@ pub mod tuning;
 pub mod units;
 pub mod work;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use backends::{BACKENDS, Backend, LAST_GPU};
@@ -38,7 +39,7 @@ use peers::of_backend;
 
 /// One point of a recipe's sweep: a primitive with every parameter fixed, backend included. It is the unit that
 /// is timed and recorded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Case {
     /// Twelve hexadecimal digits: a hash of exactly the fields that determine the computation (primitive,
     /// parameters, seed) (`recipe::plan::case_id`). Unique within a plan: if a later

@@ -1,8 +1,10 @@
 //! Parameter values, the set of them that determines a case, and readers of single parameters.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -88,12 +90,26 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
+impl JsonSchema for Value {
+    fn schema_name() -> Cow<'static, str> {
+        "Value".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The value of a parameter; a list is one of indices.",
+            "type": ["number", "string", "array"],
+            "items": { "type": "integer", "minimum": 0 },
+        })
+    }
+}
+
 /// All parameters of a case, by full dotted key.
 ///
 /// A choice is stored under its own key (`method` = `multipass`), with the parameters of the chosen variant
 /// below it (`method.multipass.passes` = 4). The backend and its parameters are stored the same way (`backend`,
 /// `backend.cpu.threads`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, Value>);
 

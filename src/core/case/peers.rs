@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::case::schema::{Kind, Param, ParamDefault};
@@ -101,7 +102,7 @@ pub fn name(backend: &str) -> &str {
 }
 
 /// A peer that the folder of a paper names. Its program is executed only where that is allowed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Program {
     pub name: String,
     /// The backend to whose cases it is compared: one of [`HOSTS`].
@@ -112,6 +113,7 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// The folder, in which the program is executed; unknown on other machines.
     #[serde(with = "super::place", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<super::place::Written>")]
     pub folder: Option<PathBuf>,
 }
 

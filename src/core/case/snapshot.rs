@@ -1,6 +1,7 @@
 //! Pictures of what a case computes, to be looked at while it runs. They are taken between samples, never while one is
 //! timed, and nothing is measured or judged by them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The most columns and rows of a field in a message or a file.
@@ -11,7 +12,7 @@ pub const MOST_ROWS: u32 = 96;
 pub const MOST_VALUES: usize = 1024;
 
 /// A picture of a case's computation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "coded::Coded", try_from = "coded::Coded")]
 pub enum Snapshot {
     /// Values along a line, such as the size of the frontier by step.

@@ -1,11 +1,12 @@
 //! The memory behaviour of a case: its accesses, pass by pass, and its index streams.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{IndexPattern, Params, Refusal};
 
 /// The direction of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     Read,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::noise::GpuConditions;
@@ -37,7 +38,7 @@ impl GpuCounters {
 }
 
 /// Activity of a GPU between two readings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct GpuDuring {
     /// Average power, watts; missing if the interval was too short.

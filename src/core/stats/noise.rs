@@ -1,5 +1,6 @@
 //! Conditions during a measurement, and whether they make it doubtful.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::counters::{GpuCounters, GpuDuring};
@@ -8,7 +9,7 @@ use crate::case::Value;
 
 /// The state of the machine while one (case, round) was measured. Readings that the machine lacks are
 /// missing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Conditions {
     /// Share of the CPU time of our affinity mask that the hypervisor gave to others (steal time).
@@ -40,7 +41,7 @@ impl Conditions {
 }
 
 /// State of a GPU at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct GpuConditions {
     /// Clock of the multiprocessors, MHz.
@@ -95,7 +96,7 @@ impl GpuConditions {
 
 /// Why a round's samples are doubtful. A flagged case is measured again once in that
 /// round; both attempts stay on file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flag {
     /// The round's samples lie too far apart.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use statement::{Expression, Fold, Selection, Statement, Subject, Test, Unit, number};
 
@@ -94,33 +95,13 @@ pub struct Source {
 }
 
 /// The claims of a paper that a run knew.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "serde_json::Value", into = "serde_json::Value")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "claims: a hash, or the hash of each claim by its id")]
 pub enum Known {
     /// The hash of each by its id ([`Paper::hash`]).
     Each(BTreeMap<String, String>),
     /// Runs of older versions have one hash of all together, which no claim can be compared with.
     Together(String),
-}
-
-impl TryFrom<serde_json::Value> for Known {
-    type Error = String;
-
-    fn try_from(value: serde_json::Value) -> Result<Known, String> {
-        match value {
-            serde_json::Value::String(hash) => Ok(Known::Together(hash)),
-            each => serde_json::from_value(each).map(Known::Each).map_err(|error| format!("claims: {error}")),
-        }
-    }
-}
-
-impl From<Known> for serde_json::Value {
-    fn from(known: Known) -> serde_json::Value {
-        match known {
-            Known::Each(hashes) => hashes.into_iter().collect(),
-            Known::Together(hash) => hash.into(),
-        }
-    }
 }
 
 /// What is written at a place of the file.

@@ -17,6 +17,7 @@ mod title;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::case::peers::Program;
@@ -37,7 +38,7 @@ pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_until, resolve_with, slug};
 
 /// Everything that a run will do, in the recipe's order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// The recipe's title.
     pub title: String,

@@ -1,6 +1,7 @@
 //! How a snapshot is written: a curve as numbers, a field as one byte for each value between the least and the greatest,
 //! in base64 (RFC 4648, section 4).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Snapshot;
@@ -9,7 +10,7 @@ use super::Snapshot;
 const NONE: u8 = 255;
 const GREATEST: f64 = 254.0;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Coded {
     Curve {
