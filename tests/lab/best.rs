@@ -10,8 +10,12 @@ use scatterlab::run::stored::Stored;
 /// What tells searches apart, whatever their method.
 const SEARCH: [&str; 6] = ["records", "keys", "load", "hits", "distribution", "duplicates"];
 
-/// A method, a bucket and the median in seconds.
-type Measured = (String, Option<u64>, f64);
+/// How a search was measured.
+struct Measured {
+    method: String,
+    bucket: Option<u64>,
+    seconds: f64,
+}
 
 /// The measured searches of a run on GPUs whose results are in the order of the keys, by what is searched.
 fn searches(run: &str) -> BTreeMap<String, (Case, Vec<Measured>)> {
@@ -37,7 +41,7 @@ fn searches(run: &str) -> BTreeMap<String, (Case, Vec<Measured>)> {
         let method = params.text("method").expect("a method").to_owned();
         let seconds = scatterlab::stats::median(&record.medians()).expect("a median");
         let group = all.entry(text).or_insert_with(|| (Case { params: words, ..case.clone() }, Vec::new()));
-        group.1.push((method, params.int("bucket").or(bucket), seconds));
+        group.1.push(Measured { method, bucket: params.int("bucket").or(bucket), seconds });
     }
     all
 }
@@ -55,10 +59,10 @@ fn searches_by_best_are_as_fast_as_those_of_any_method() {
             let Some(Value::Text(method)) = chosen("method") else { panic!("{search}: {resolved:?}") };
             let Some(Value::Int(bucket)) = chosen("bucket") else { panic!("{search}: {resolved:?}") };
             let least = |takes: &dyn Fn(&Measured) -> bool| {
-                measured.iter().filter(|one| takes(one)).map(|one| one.2).min_by(f64::total_cmp)
+                measured.iter().filter(|one| takes(one)).map(|one| one.seconds).min_by(f64::total_cmp)
             };
-            let own = least(&|one| one.0 == *method && one.1 == Some(*bucket));
-            let best = own.or_else(|| least(&|one| one.0 == *method));
+            let own = least(&|one| one.method == *method && one.bucket == Some(*bucket));
+            let best = own.or_else(|| least(&|one| one.method == *method));
             let fastest = least(&|_| true).expect("a measurement");
             let best = best.unwrap_or_else(|| panic!("{run}: {method} was not measured: {search}"));
             assert!(
