@@ -1,5 +1,6 @@
 //! The lab without its program: recipes and plans, the engine in this process, documents and claims, and every parser.
 
+mod best;
 mod claims;
 mod coverage;
 mod documents;

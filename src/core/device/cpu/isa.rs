@@ -9,7 +9,7 @@ pub enum Isa {
     Scalar,
     /// 256-bit vectors with gathers but no scatters.
     Avx2,
-    /// 512-bit vectors with gathers, scatters and masks (AVX-512 F, VL, BW and DQ).
+    /// 512-bit vectors with gathers, scatters and masks (AVX-512 F, VL, BW and DQ, and BMI2).
     Avx512,
 }
 
@@ -43,6 +43,7 @@ impl Isa {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("bmi2")
             }
         }
     }

@@ -23,6 +23,17 @@ const PAPERS_PASSES: u64 = 16;
 /// Keys from which on partitioning them pays on a GPU.
 const WORTH_PARTITIONING: u64 = 16 << 20;
 
+/// Most records per key for which it pays: with fewer keys, a part leaves the cache before its buckets are read again. Of 2^24 keys
+/// in 2^26 records, partitioned searches take 4 % less time than direct ones on an H100, and 10 % less on an H200; in 2^27
+/// records 14 % more on the H100, and in 2^30 34 % more (runs `h100-hash-auto` and `h200-hash-auto`).
+const RECORDS_PER_KEY: u64 = 4;
+
+/// Buckets of a table beyond which it pays: 64 MiB of those of one sector. The cache still holds much of a smaller table. With
+/// buckets of one sector in the parts, and of two for direct searches, 2^22 records (42 MB) take 6 % more time on an H200, and 2^23
+/// (84 MB) 5 % less, on an H100 17 % less (the same runs). With two sectors, a load of 0.99 and 2^26 keys on an H200, 2^24
+/// records (136 MB) take 1 % more, 2^25 2 % less and 2^26 8 % less (run `h200-fig18`).
+const BUCKETS: u64 = (64 << 20) / 32;
+
 /// Bytes of a part of a table: on a GPU, and on a CPU, where chunks of the records have them, too.
 const GPU_PART: u64 = 8 << 20;
 const CPU_PART: u64 = 1 << 20;
@@ -39,8 +50,8 @@ choice! {
     /// How a search is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// on GPUs: partitioned if there are at least 16 Mi keys and the table exceeds the L2 cache; in all other cases
-        /// direct
+        /// on GPUs: partitioned if there are at least 16 Mi keys, a fourth as many keys as records, and more than 2 Mi buckets; in all
+        /// other cases direct
         Best = "best",
         /// each key is looked up in its buckets
         Direct = "direct",
@@ -88,9 +99,10 @@ choice! {
 impl Search {
     /// The method that is executed; direct until a model has chosen for `auto`.
     pub fn chosen(&self) -> Method {
-        let large = self.layout().bytes() > CACHED && self.keys >= WORTH_PARTITIONING;
+        let layout = self.layout();
+        let large = layout.bytes() / layout.bucket() > BUCKETS && self.count / RECORDS_PER_KEY <= self.keys;
         match self.asked {
-            Method::Best if self.backend.is_cuda() && large => {
+            Method::Best if self.backend.is_cuda() && large && self.keys >= WORTH_PARTITIONING => {
                 Method::Partitioned { order: Order::Restored, bits: None }
             }
             Method::Best | Method::Auto => Method::Direct,

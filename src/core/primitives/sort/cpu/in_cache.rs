@@ -1,5 +1,5 @@
-//! Sorts of a part of the keys by one worker, in its cache: [`ByDigits`], for keys alone of 32 bits
-//! [`ByNetworks`](super::network::ByNetworks), and for those with values of 32 bits [`ByRecords`].
+//! Sorts of a part of the keys by one worker, in its cache: [`ByDigits`], for keys and values of 32 bits [`ByRecords`], and
+//! with AVX-512 those by networks ([`Ranges`](super::ranges::Ranges)).
 
 #![expect(clippy::undocumented_unsafe_blocks, reason = "each caller promises what `Run` asks for")]
 
@@ -16,7 +16,7 @@ const MOST: usize = 8;
 
 /// Counts of the digits of a part. A worker has one for all its parts: only the values that digits have are cleared.
 pub type Counts = [[u32; VALUES]; MOST];
-pub fn no_counts() -> Counts {
+pub const fn no_counts() -> Counts {
     [[0; VALUES]; MOST]
 }
 
@@ -36,6 +36,12 @@ pub trait InCache<K: Key, V: Tuple> {
 
     /// The element of a key and its value.
     fn moved(key: K, value: V) -> (Self::Key, Self::Value);
+
+    /// The key and the value of an element.
+    fn apart(key: Self::Key, value: Self::Value) -> Pair<K, V>;
+
+    /// Room for n keys and their values where n elements have been.
+    fn freed(from: Place, n: usize) -> Place;
 
     /// Sorts the part, which the split has moved, by a field of its keys, stably where there are values.
     unsafe fn sort(part: Part, field: Digits, counts: &mut Counts);
@@ -64,6 +70,15 @@ impl<K: Key, V: Tuple> InCache<K, V> for ByDigits {
     #[inline(always)]
     fn moved(key: K, value: V) -> (K, V) {
         (key, value)
+    }
+
+    #[inline(always)]
+    fn apart(key: K, value: V) -> Pair<K, V> {
+        Pair { key, value }
+    }
+
+    fn freed(from: Place, _: usize) -> Place {
+        from
     }
 
     #[inline(always)]
@@ -102,6 +117,15 @@ impl InCache<u32, u32> for ByRecords {
     }
 
     #[inline(always)]
+    fn apart(record: u64, _: None) -> Pair<u32, u32> {
+        Pair { key: (record >> 32) as u32, value: record as u32 }
+    }
+
+    fn freed(from: Place, n: usize) -> Place {
+        Place { values: from.keys.wrapping_add(4 * n), ..from }
+    }
+
+    #[inline(always)]
     unsafe fn sort(part: Part, field: Digits, counts: &mut Counts) {
         let Part { from, room, to, n } = part;
         let highest = field.highest(n);
@@ -118,10 +142,17 @@ impl InCache<u32, u32> for ByRecords {
                 highest.begin == field.begin || insert::<u32, u32>(to, n, field, MOVES * n)
             };
             if !sorted {
-                let room = Place { values: from.keys.add(4 * n), ..from };
+                let room = Self::freed(from, n);
                 Part { from: to, room, to, n }.sort_by_digits::<u32, u32>(field, counts);
             }
         }
+    }
+}
+
+impl ByDigits {
+    /// Sorts a part by all digits of the field.
+    pub unsafe fn sort_all<K: Key, V: Tuple>(part: Part, field: Digits, counts: &mut Counts) {
+        unsafe { part.sort_by_digits::<K, V>(field, counts) };
     }
 }
 
@@ -136,8 +167,8 @@ impl Digits {
 }
 
 impl Part {
-    /// Sorts the keys by each digit that differs between them, the lowest first. Passes write to the room and back; the
-    /// last one writes to the destination.
+    /// Sorts the keys by each digit that differs between them, the lowest first. Passes write to the room and to where the keys
+    /// are by turns; the last one writes to the destination.
     #[inline(always)]
     unsafe fn sort_by_digits<K: Key, V: Tuple>(self, digits: Digits, counts: &mut Counts) {
         let Part { from, room, to, n } = self;
@@ -193,7 +224,7 @@ impl Part {
 }
 
 fn pair_of(record: u64) -> Pair<u32, u32> {
-    Pair { key: (record >> 32) as u32, value: record as u32 }
+    ByRecords::apart(record, None)
 }
 
 /// Writes the keys and values of records.
@@ -210,15 +241,38 @@ unsafe fn count(n: usize, digits: Digits, counts: &mut Counts, key: impl Fn(usiz
     for (counts, digit) in counts.iter_mut().zip(digits.all()) {
         counts[..digit.values()].fill(0);
     }
-    for i in 0..n {
-        let key = key(i);
-        for (counts, digit) in counts.iter_mut().zip(digits.all()) {
-            counts[digit.of(key)] += 1;
+    unsafe {
+        match digits.count() {
+            1 => tally::<1>(n, digits, counts, &key),
+            2 => tally::<2>(n, digits, counts, &key),
+            3 => tally::<3>(n, digits, counts, &key),
+            _ => tally::<MOST>(n, digits, counts, &key),
         }
     }
     let same = |d: u32| counts[d as usize][..digits.digit(d).values()].contains(&(n as u32));
     let bits = (0..digits.count()).filter(|&d| !same(d)).fold(0u32, |bits, d| bits | 1 << d);
     Differing(bits)
+}
+
+/// Adds n keys to the counts of all their digits, of which there are at most `MOST_DIGITS`, and exactly so many if it is less
+/// than [`MOST`].
+#[inline(always)]
+unsafe fn tally<const MOST_DIGITS: usize>(
+    n: usize,
+    digits: Digits,
+    counts: &mut Counts,
+    key: &impl Fn(usize) -> u64,
+) {
+    let count = digits.count() as usize;
+    let all: [Digit; MOST_DIGITS] = std::array::from_fn(|d| digits.digit(d.min(count.max(1) - 1) as u32));
+    for i in 0..n {
+        let key = key(i);
+        for (d, digit) in all.iter().enumerate() {
+            if MOST_DIGITS < MOST || d < count {
+                unsafe { *counts[d].get_unchecked_mut(digit.of(key)) += 1 };
+            }
+        }
+    }
 }
 
 /// Digits, as bits: an iterator over them, the lowest first, and whether each is the last.

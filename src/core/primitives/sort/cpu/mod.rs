@@ -4,11 +4,14 @@ mod certificate;
 pub(crate) mod he2007;
 pub(crate) mod in_cache;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod network;
+mod network;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ranges;
 pub(crate) mod tiles;
 
 use super::keys::Keys;
 use super::{Spec, methods};
+use crate::device::cpu::caches;
 use crate::primitives::cpu::write_combining::Labels;
 use prelude::*;
 
@@ -166,7 +169,9 @@ pub(crate) use by_types;
 pub struct Made<'a> {
     pub spec: &'a Spec,
     pub isa: Isa,
-    workers: usize,
+    pub workers: usize,
+    /// Bytes of the second-level caches of the workers.
+    pub caches: u64,
 }
 
 impl Made<'_> {
@@ -233,7 +238,9 @@ impl PoolJob for Sort {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Sort, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        let made = Made { spec: &spec, isa, workers: context.pool.threads() };
+        let caches = caches::of(context.pool.cpus()).into_iter();
+        let caches = caches.filter(|cache| cache.level == 2).map(|cache| cache.bytes).sum();
+        let made = Made { spec: &spec, isa, workers: context.pool.threads(), caches };
         let (n, sizes) = (spec.keys, spec.sizes());
         let between = if methods::uses_between(&spec) { n } else { 0 };
         let mut sort = Sort {

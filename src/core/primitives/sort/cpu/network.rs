@@ -1,7 +1,6 @@
-//! Keys alone of 32 bits, sorted in a cache by AVX-512: a part is divided into ranges of about 200 keys, and each range
-//! sorted by a network in 16 vectors.
+//! A network that sorts keys of 32 bits by AVX-512 in 16 vectors.
 //!
-//! The network is a bitonic sort of 256 elements, of which 16 lanes × 16 vectors hold element `lane · 16 + vector`.
+//! It is a bitonic sort of 256 elements, of which 16 lanes × 16 vectors hold element `lane · 16 + vector`.
 //! First, 60 comparators sort the vectors of each lane. Then lanes are merged two by two, four times: the first step
 //! of a merge compares each element with its mirror image in both lanes, further steps compare lanes at half the
 //! distance, and the last four steps compare vectors again. A comparator of vectors takes two instructions for 32
@@ -14,89 +13,8 @@
 
 use std::arch::x86_64::*;
 
-use super::in_cache::{ByDigits, Counts, FEW, InCache, Part, insert};
-use crate::primitives::cpu::tuple::None;
-use crate::primitives::sort::cpu::prelude::*;
-
 /// Keys that the network sorts.
-const MOST: usize = 256;
-
-/// Keys per range, so many fewer that hardly a range of uniform keys exceeds the network.
-const MEAN: usize = 200;
-
-/// Most ranges of a part.
-const RANGES: usize = 4096;
-
-/// Sorts whole keys. Ranges that exceed the network, and parts of more ranges, are sorted by digits.
-pub struct ByNetworks;
-
-impl InCache<u32, None> for ByNetworks {
-    type Key = u32;
-    type Value = None;
-    const BELOW: u32 = 0;
-
-    #[inline(always)]
-    fn moved(key: u32, value: None) -> (u32, None) {
-        (key, value)
-    }
-
-    #[inline(always)]
-    unsafe fn sort(part: Part, field: Digits, counts: &mut Counts) {
-        let (n, ranges) = (part.n, part.n.div_ceil(MEAN));
-        unsafe {
-            if n <= MOST {
-                return sort_few(part, field, counts);
-            }
-            if ranges > RANGES || part.room.keys == part.to.keys {
-                return <ByDigits as InCache<u32, None>>::sort(part, field, counts);
-            }
-            let low = u64::MAX >> (64 - field.end.max(1));
-            let range = |key: u32| (((u64::from(key) & low) * ranges as u64) >> field.end) as usize;
-            let (from, room) = (part.from.keys.cast::<u32>(), part.room.keys.cast::<u32>());
-            let mut ends = [0u32; RANGES];
-            for i in 0..n {
-                *ends.get_unchecked_mut(range(*from.add(i))) += 1;
-            }
-            let mut sum = 0;
-            for end in &mut ends[..ranges] {
-                sum += std::mem::replace(end, sum);
-            }
-            for i in 0..n {
-                let key = *from.add(i);
-                let place = ends.get_unchecked_mut(range(key));
-                *room.add(*place as usize) = key;
-                *place += 1;
-            }
-            let mut begin = 0;
-            for &end in &ends[..ranges] {
-                let at = |place: Place| place.further::<u32, None>(begin);
-                let n = end as usize - begin;
-                sort_few(
-                    Part { from: at(part.room), room: at(part.from), to: at(part.to), n },
-                    field,
-                    counts,
-                );
-                begin = end as usize;
-            }
-        }
-    }
-}
-
-/// Sorts keys in the network if they fit.
-#[inline(always)]
-unsafe fn sort_few(part: Part, field: Digits, counts: &mut Counts) {
-    let (from, to) = (part.from.keys.cast::<u32>(), part.to.keys.cast::<u32>());
-    unsafe {
-        if part.n <= FEW {
-            to.copy_from_nonoverlapping(from, part.n);
-            insert::<u32, None>(part.to, part.n, field, usize::MAX);
-        } else if part.n <= MOST {
-            network(from, part.n, to);
-        } else {
-            <ByDigits as InCache<u32, None>>::sort(part, field, counts);
-        }
-    }
-}
+pub const MOST: usize = 256;
 
 type Vectors = [__m512i; 16];
 
@@ -212,9 +130,12 @@ unsafe fn transpose(v: &mut Vectors) {
     }
 }
 
-/// Sorts `n` ≤ [`MOST`] keys; behind them the network has the highest keys.
+/// Sorts `n` ≤ [`MOST`] keys, which may be in the same place; behind them the network has the highest keys.
+///
+/// # Safety
+/// The processor has AVX-512, and n keys may be read and written.
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq")]
-unsafe fn network(from: *const u32, n: usize, to: *mut u32) {
+pub unsafe fn network(from: *const u32, n: usize, to: *mut u32) {
     let lanes = |i: usize| u16::MAX.checked_shr(16 - n.saturating_sub(16 * i).min(16) as u32).unwrap_or(0);
     let mut v = [_mm512_set1_epi32(-1); 16];
     unsafe {

@@ -21,7 +21,7 @@ choice! {
     #[derive(Eq)]
     pub enum Method {
         /// ours: on GPUs block for at most 2^12 keys, if it takes at most 64 KiB of shared memory, and onesweep otherwise; on
-        /// CPUs lsd for at most 2^16 keys, and msd for more
+        /// CPUs msd
         Best = "best",
         /// GPUs: one histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once;
         /// a digit that is the same in all keys takes no pass; with 2^22 keys or more, blocks have 128 KiB of shared
@@ -36,9 +36,10 @@ choice! {
         Block = "block",
         /// CPUs: a stable split by each digit of 8 bits, the lowest first, with write combining
         Lsd = "lsd",
-        /// CPUs: one split of all keys by their highest digit, with write combining; then each worker sorts parts that
-        /// fit in its cache, digit by digit or, for 32-bit keys without values and with AVX-512, by sorting networks;
-        /// if one part has more keys than a worker's share, all keys are sorted as by lsd
+        /// CPUs: one split of all keys by their highest digit, with write combining unless the workers' L2 caches hold keys
+        /// and values; then each worker sorts parts that fit in its cache, digit by digit or, with AVX-512, by networks that
+        /// sort about 200 keys (32 bits of them, or 24 with their places); if one part has more than 2^14 keys and than a
+        /// worker's share, all keys are sorted as by lsd
         Msd = "msd",
         /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): by bms or fused on GPUs, by
         /// write-combining on CPUs
@@ -132,9 +133,6 @@ words! {
 /// The method that `best` stands for on GPUs, unless one block holds the keys, and `auto` until a model has chosen.
 pub const ONESWEEP: Method = Method::Onesweep { tile: Tile::Auto };
 
-/// At most this many keys are sorted by `lsd` where CPUs choose: parts of them would be too short.
-const FEW: u64 = 1 << 16;
-
 /// The method that is executed.
 ///
 /// # Errors
@@ -147,7 +145,6 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
             let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
             return Err(Refusal::NotApplicable(reason.to_owned()));
         }
-        Method::Best if spec.keys <= FEW => Method::Lsd,
         Method::Best => Method::Msd,
         asked => asked,
     })
@@ -325,7 +322,7 @@ mod tests {
         // 83 KiB of shared memory, and 67.
         assert_eq!(method("keys=2049 backend=cuda key=u64 values=8B"), ONESWEEP);
         assert_eq!(method("keys=4097 backend=cuda"), ONESWEEP);
-        assert_eq!(method("keys=65536 backend=cpu"), Method::Lsd);
+        assert_eq!(method("keys=1 backend=cpu"), Method::Msd);
         assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
         assert_eq!(method("keys=4 method=lsd"), Method::Lsd);
     }
