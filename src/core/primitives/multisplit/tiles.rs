@@ -113,7 +113,8 @@ impl KernelVariant {
     /// The kernel that keeps tiles on chip. There are some for every few bits only: with few keys, one ballot more takes
     /// little time.
     pub fn kept(bits: u32, value: u64, number: Number) -> KernelVariant {
-        let enough = [2, 5].into_iter().find(|&enough| bits <= enough);
+        let few = if value == 8 { 5 } else { 2 };
+        let enough = [few, 5].into_iter().find(|&enough| bits <= enough);
         KernelVariant { bits: enough.unwrap_or(MOST_BITS), value, number, kept: true }
     }
 
