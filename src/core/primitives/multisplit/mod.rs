@@ -249,10 +249,7 @@ impl Problem for Spec {
         let name = || Value::Text(self.method.name().to_owned());
         let best = (self.asked == Method::Best).then(|| ("method".to_owned(), name()));
         let sizes = methods::sizes(self).into_iter().map(|(key, value)| (key, Value::Int(value)));
-        best.into_iter()
-            .chain(methods::chosen(self).filter(|_| self.backend.is_cuda()))
-            .chain(sizes)
-            .collect()
+        best.into_iter().chain(methods::chosen(self)).chain(sizes).collect()
     }
 
     fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
