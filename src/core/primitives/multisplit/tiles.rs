@@ -1,8 +1,7 @@
 //! How a split by up to 8 bits partitions the keys into tiles, each handled by one block
 //! (`kernels/multisplit/fused.cuh`, `kernels/multisplit/kept.cuh`). Pure.
 
-use super::methods::Launches;
-use super::{By, Method, Spec};
+use super::{By, Launches, Method, Spec};
 
 /// Upper limit on the bits of a bucket's number: a block has a thread, and a counter per warp, for each bucket.
 pub const MOST_BITS: u32 = 8;

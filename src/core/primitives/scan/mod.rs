@@ -307,16 +307,18 @@ mod tests {
 
     #[test]
     fn the_best_method_is_the_backends() {
-        for (backend, method, name) in
-            [("cuda", Method::Spine, "spine"), ("cpu", Method::Lookback, "lookback")]
-        {
-            let on = |method: &str| params(false, 100).with("method", Value::Text(method.into()));
+        for (backend, elements, method, name) in [
+            ("cuda", 1 << 22, Method::Lookback, "lookback"),
+            ("cuda", (1 << 22) + 1, Method::Spine, "spine"),
+            ("cpu", 1 << 30, Method::Lookback, "lookback"),
+        ] {
+            let on = |method: &str| params(false, elements).with("method", Value::Text(method.into()));
             let spec = |params: Params| {
                 let params = params.with("backend", Value::Text(backend.into()));
                 Spec::from_params(false, &params, 1).expect("a case")
             };
             let resolved = [("method".to_owned(), Value::Text(name.into()))];
-            for open in [params(false, 100), on("best")] {
+            for open in [params(false, elements), on("best")] {
                 assert_eq!((spec(open.clone()).method, &spec(open).resolved()[..]), (method, &resolved[..]));
             }
             assert_eq!(spec(on("lookback")).resolved(), []);

@@ -309,7 +309,7 @@ mod tests {
             methods("keys=4 method=auto backend=cuda"),
             [&["block", "onesweep"][..], &splits].concat()
         );
-        assert_eq!(methods("keys=4097 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
+        assert_eq!(methods("keys=8193 method=auto backend=cuda"), [&["onesweep"][..], &splits].concat());
         assert_eq!(methods("keys=4 key=u64 method=auto backend=cuda"), ["block", "onesweep"]);
         assert!(methods("keys=4 backend=cuda").is_empty());
     }
@@ -319,9 +319,11 @@ mod tests {
         let method = |words: &str| spec(words).method;
         assert_eq!(method("keys=4096 backend=cuda key=u64"), Method::Block);
         assert_eq!(method("keys=2048 backend=cuda key=u64 values=8B"), Method::Block);
-        // 83 KiB of shared memory, and 67.
+        assert_eq!(method("keys=8192 backend=cuda"), Method::Block);
+        // 74 KiB of shared memory, and 82.
         assert_eq!(method("keys=2049 backend=cuda key=u64 values=8B"), ONESWEEP);
-        assert_eq!(method("keys=4097 backend=cuda"), ONESWEEP);
+        assert_eq!(method("keys=4097 backend=cuda values=4B"), ONESWEEP);
+        assert_eq!(method("keys=8193 backend=cuda"), ONESWEEP);
         assert_eq!(method("keys=1 backend=cpu"), Method::Msd);
         assert_eq!(method("keys=65537 backend=scalar"), Method::Msd);
         assert_eq!(method("keys=4 method=lsd"), Method::Lsd);
