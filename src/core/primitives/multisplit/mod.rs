@@ -29,8 +29,10 @@ pub mod tiles;
 mod work;
 
 pub use block_costs::scattered;
-pub use methods::{Launches, Method};
+pub use methods::Method;
 pub use work::back;
+
+pub use tiles::Launches;
 
 use super::{Definition, IndexLookup, Primitive, Problem};
 use crate::case::table::{choice, count, float, parameters, words};
@@ -138,6 +140,14 @@ parameters! {
 }
 
 impl Spec {
+    /// The launches that the case asks for.
+    fn asked_launches(&self) -> Option<Launches> {
+        match self.method {
+            Method::Fused { launches } => launches,
+            _ => None,
+        }
+    }
+
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let mut spec = Spec::of_table(params, seed)?;

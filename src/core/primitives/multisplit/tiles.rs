@@ -1,7 +1,8 @@
 //! How a split by up to 8 bits partitions the keys into tiles, each handled by one block
 //! (`kernels/multisplit/fused.cuh`, `kernels/multisplit/kept.cuh`). Pure.
 
-use super::{By, Launches, Method, Spec};
+use super::{By, Spec};
+use crate::case::table::words;
 
 /// Upper limit on the bits of a bucket's number: a block has a thread, and a counter per warp, for each bucket.
 pub const MOST_BITS: u32 = 8;
@@ -180,10 +181,18 @@ pub fn keeps(by: By) -> bool {
     matches!(by, By::DeltaBuckets { .. } | By::Identity { .. } | By::Hash)
 }
 
+words! {
+    /// The launches of a split by the method fused.
+    pub enum Launches {
+        One = "one",
+        Three = "three",
+    }
+}
+
 /// The launches of a case by the method fused, if it was not asked for some: as few as its keys allow.
 pub fn launches(spec: &Spec) -> Launches {
-    match spec.method {
-        Method::Fused { launches: Some(launches) } => launches,
+    match spec.asked_launches() {
+        Some(launches) => launches,
         _ if spec.keys <= MOST_KEPT && keeps(spec.by) => Launches::One,
         _ => Launches::Three,
     }

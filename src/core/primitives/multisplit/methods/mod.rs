@@ -6,10 +6,10 @@ pub mod localised;
 mod rb_sort;
 mod scan_split;
 
-use super::tiles::{MOST_BUCKETS, MOST_KEPT, keeps, launches};
+use super::tiles::{Launches, MOST_BUCKETS, MOST_KEPT, keeps, launches};
 use super::work::{ENDS, LINE, moved, read_keys};
 use super::{By, KEY, Spec};
-use crate::case::table::{choice, count, count_or, words};
+use crate::case::table::{choice, count, count_or};
 use crate::case::work::{Order, Pass};
 use crate::case::{Refusal, Value};
 use crate::primitives::{Costs, OF_CPUS, OF_GPUS};
@@ -22,14 +22,6 @@ const MOST_WINDOWS: u64 = 8;
 const MOST_DIRECT_WINDOWS: u64 = 64;
 
 const AUTO: &[&str] = &["auto"];
-
-words! {
-    /// The launches of a split by the method fused.
-    pub enum Launches {
-        One = "one",
-        Three = "three",
-    }
-}
 
 choice! {
     /// How it is computed.
