@@ -10,8 +10,8 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 
 use super::format::{self, Format, Formats, one_of};
-use super::out;
 use super::recipes::open_run;
+use super::{against, out};
 use crate::case::units;
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{self, Heads, judged};
@@ -19,13 +19,20 @@ use crate::report::names::letter;
 use crate::report::overlay::{self, overlays};
 use crate::report::verdicts::{self, NamedRun};
 use crate::run::layout::MANIFEST;
+use crate::run::stored::Stored;
 use crate::shell;
 
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Run folders; the first is the baseline
-    #[arg(required = true, num_args = 2.., value_name = "FOLDER", value_hint = ValueHint::DirPath)]
-    runs: Vec<PathBuf>,
+    /// A run folder; without --against, the baseline of the others
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    run: PathBuf,
+    /// Further run folders; with --against, there need not be any
+    #[arg(required_unless_present = "against", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    others: Vec<PathBuf>,
+    /// Take as the baseline the newest complete run in or below this folder that is of the same recipe and machine
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    against: Option<PathBuf>,
     /// How much longer or shorter a time may be and still count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = margin)]
     margin: f64,
@@ -69,8 +76,13 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
     if let Some(out) = &arguments.out {
         spare_runs(out)?;
     }
-    let stored = arguments.runs.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
-    let names = names(&arguments.runs);
+    let given: Vec<&PathBuf> = std::iter::once(&arguments.run).chain(&arguments.others).collect();
+    let mut stored = given.into_iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some(root) = &arguments.against {
+        stored.insert(0, baseline_of(&stored, root)?);
+    }
+    let paths: Vec<PathBuf> = stored.iter().map(|run| run.path.clone()).collect();
+    let names = names(&paths);
     let named: Vec<NamedRun> =
         stored.iter().zip(names).map(|(stored, name)| NamedRun::new(name, stored)).collect();
     let Some((baseline, others)) = named.split_first() else { bail!("give two run folders or more") };
@@ -85,7 +97,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
         Some(out) => draw(out, baseline, others, &comparisons, arguments.margin)?,
         None => Vec::new(),
     };
-    show(arguments, baseline, others, &comparisons)?;
+    show(arguments, baseline, others, &comparisons, &paths)?;
     if arguments.format == Format::Text {
         drawn.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
     }
@@ -96,6 +108,22 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
         cases.iter().for_each(|case| out::line(&format!("  {case}")));
     }
     Ok(ExitCode::from(found.status()))
+}
+
+/// The baseline of these runs below a folder, all of which must be of one recipe and machine.
+fn baseline_of(runs: &[Stored], root: &Path) -> anyhow::Result<Stored> {
+    let [first, others @ ..] = runs else { bail!("give a run folder") };
+    let machine = against::machine(&first.manifest);
+    let about = |run: &Stored| (run.manifest.plan.recipe_hash.clone(), against::machine(&run.manifest));
+    if let Some(odd) = others.iter().find(|other| about(other) != about(first)) {
+        let told = |run: &Stored| {
+            let (recipe, machine) = (against::recipe(&run.manifest.plan), against::machine(&run.manifest));
+            format!("{} is of {recipe} on {machine}", run.path.display())
+        };
+        bail!("--against needs runs that have one baseline: {}; {}", told(first), told(odd));
+    }
+    let runs: Vec<PathBuf> = runs.iter().map(|run| run.path.clone()).collect();
+    against::find(root, &first.manifest.plan, Some(&machine), &runs)
 }
 
 /// Refuses to write where a run keeps its own tables and charts.
@@ -130,12 +158,13 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| last(path, short(path))).collect()
 }
 
-/// Prints the result, after which lines for people go to standard error if it is a program's.
+/// Prints the result of comparing the runs in these folders, the baseline's first, after which lines for people go to standard error if it is a program's.
 fn show(
     arguments: &CompareArguments,
     baseline: &NamedRun,
     others: &[NamedRun],
     comparisons: &[Comparison],
+    paths: &[PathBuf],
 ) -> anyhow::Result<()> {
     match arguments.format {
         Format::Json => {
@@ -150,7 +179,7 @@ fn show(
             let runs: Vec<&NamedRun> = std::iter::once(baseline).chain(others).collect();
             judged::key(&runs).iter().for_each(|line| out::line(line));
             for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
-                let again = arguments.runs.get(at + 1).map(|path| shell::path(path));
+                let again = paths.get(at + 1).map(|path| shell::path(path));
                 let again = again.unwrap_or_default();
                 let heads = Heads { baseline: letter(0), other: letter(at + 1), again };
                 let judged = judged(baseline, other, comparison, arguments.margin, &heads);

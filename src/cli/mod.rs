@@ -4,6 +4,7 @@
 mod command_line;
 
 mod accuracy;
+mod against;
 mod calibrate;
 mod claims;
 mod compare;
@@ -25,6 +26,7 @@ mod profile;
 mod profiles;
 mod recipes;
 mod reference;
+mod reframe;
 mod replay;
 mod report;
 mod results;
@@ -85,6 +87,8 @@ fn commands() -> Vec<Command> {
             replay::ReplayArguments => |own, setup| replay::run(&own, setup.engine);
         compare [] "Compare stored runs: a table, and charts with the runs overlaid"
             compare::CompareArguments => |own, _| compare::run(&own);
+        reframe [] "Write tests for ReFrame that run recipes and compare each case with a stored run"
+            reframe::ReframeArguments => |own, _| reframe::run(&own);
         accuracy [] "Compare the models' predictions with stored runs: mean, tenth percentile and worst"
             accuracy::AccuracyArguments => |own, _| accuracy::run(&own);
         claims [] "Say of each claim of a paper whether it holds on the machines of stored runs"

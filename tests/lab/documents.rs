@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use scatterlab::recipe::paper;
 use serde_json::Value as Json;
@@ -80,6 +81,19 @@ fn every_recipe_that_is_named_exists() {
         lost.extend(absent.map(|word| format!("{}: {word}", document.display())));
     }
     assert!(lost.is_empty(), "{lost:#?}");
+}
+
+#[test]
+fn scripts_for_clusters_are_read_by_bash() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("docs/cluster.md")).unwrap();
+    let blocks: Vec<&str> =
+        text.split("```bash\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0)).collect();
+    assert!(blocks.len() > 4, "{} scripts", blocks.len());
+    for block in blocks {
+        let read = Command::new("bash").args(["-n", "-c", block]).output().expect("bash starts");
+        assert!(read.status.success(), "{block}{}", String::from_utf8_lossy(&read.stderr));
+    }
 }
 
 /// All files below a folder.

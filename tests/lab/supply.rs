@@ -79,7 +79,7 @@ fn every_package_of_python_has_a_hash() {
     let scripts = all.iter().filter(|(path, line)| !path.ends_with(".md") && installs(line));
     let (checked, loose): (Vec<_>, Vec<_>) = scripts.partition(|(_, line)| line.contains("--require-hashes"));
     assert!(!checked.is_empty() && loose.iter().all(|(path, _)| path == "kernels/nvcc.sh"), "{loose:#?}");
-    for name in [".ci/typos.txt", ".ci/notebook.txt", "packaging/zig.txt"] {
+    for name in [".ci/typos.txt", ".ci/notebook.txt", ".ci/reframe.txt", "packaging/zig.txt"] {
         let text = read(name).replace("\\\n", " ");
         let packages: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         let is_pinned = |line: &&str| line.contains("==") && line.contains("--hash=sha256:");

@@ -436,7 +436,7 @@ fn mistakes_on_the_command_line_are_told() {
     let root = tempfile::tempdir().expect("temporary folder");
     PLAIN.store(&root.path().join("one"));
     for (arguments, status, words) in [
-        (&["compare", "one"][..], 2, "2"),
+        (&["compare", "one"][..], 2, "required arguments were not provided:\n  <FOLDER>..."),
         (&["compare", "one", "none"], 1, "none: no such folder"),
         (
             &["compare", "quickstart", "one"],

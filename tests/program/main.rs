@@ -1,5 +1,6 @@
 //! The real program, without a GPU: what it prints and writes, its exit status, its processes and its terminal.
 
+mod against;
 mod claims;
 mod false_engines;
 mod figures;

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Runs a program more slowly, and changes nothing else: SLOWED_PROGRAM=FILE SLOWED_FACTOR=1.2 slowed.py ARGUMENT…
+
+The program, and all that it starts, is stopped for short spells, so that it takes as many times as long as SLOWED_FACTOR says. What
+lasts for fewer than some twenty milliseconds may pass between two spells.
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+# Seconds for which the program runs between two spells.
+RUN = 0.004
+
+
+def below(process):
+    """The process and its descendants."""
+    found = [process]
+    for tasks in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
+        for child in tasks.read_text().split():
+            found += below(int(child))
+    return found
+
+
+def tell(process, what):
+    for one in below(process):
+        try:
+            os.kill(one, what)
+        except ProcessLookupError:
+            pass
+
+
+def main():
+    factor = float(os.environ["SLOWED_FACTOR"])
+    program = subprocess.Popen([os.environ["SLOWED_PROGRAM"], *sys.argv[1:]])
+    ran = stopped = 0.0
+    then = time.monotonic()
+    while program.poll() is None:
+        time.sleep(RUN)
+        tell(program.pid, signal.SIGSTOP)
+        now = time.monotonic()
+        ran += now - then
+        time.sleep(max(0.0, (factor - 1) * ran - stopped))
+        tell(program.pid, signal.SIGCONT)
+        then = time.monotonic()
+        stopped += then - now
+    return program.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
