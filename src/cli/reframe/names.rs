@@ -75,8 +75,8 @@ mod tests {
             [
                 "first-part_elements_1Ki",
                 "first-part_elements_2Ki",
-                "second-part_tuple_4_B",
-                "second-part_tuple_8_B"
+                "second-part_tuple_4B",
+                "second-part_tuple_8B"
             ]
         );
     }
