@@ -45,8 +45,12 @@ const SUM: &str = "operator=add type=u32";
 const COMPOSITION: &str = "operator=affine type=u64";
 
 /// Elements per tile in the single-pass scan, for elements of 4 bytes and of 16.
-const TILE: u64 = 7168;
+const TILE: u64 = 5120;
 const PAIRS: u64 = TILE / 4;
+
+/// Elements of 4 bytes per short tile, and the most that look-back divides into such.
+const SHORT: u64 = 2048;
+const MOST_SHORT: u64 = 1 << 17;
 
 #[test]
 pub fn one_pass() {
@@ -55,6 +59,8 @@ pub fn one_pass() {
         prove_all("scan", &each_manner(SUM, &[33, TILE, 2 * TILE + 1], method));
         prove_all("scan", &each_manner(COMPOSITION, &[PAIRS, 2 * PAIRS + 3], method));
     }
+    prove_all("scan", &each_manner(SUM, &[SHORT, SHORT + 1, MOST_SHORT], "method=lookback"));
+    prove_all("scan", &each_family(MOST_SHORT + 1, "method=lookback"));
 }
 
 #[test]
