@@ -70,7 +70,7 @@ impl<K: Key, V: Tuple, F: Few<K, V>> InCache<K, V> for Ranges<F> {
             }
             let high = High::of(field);
             let range =
-                |key: Self::Key| (high.bits(key.wide() >> Self::BELOW) * ranges as u64 >> 32) as usize;
+                |key: Self::Key| ((high.bits(key.wide() >> Self::BELOW) * ranges as u64) >> 32) as usize;
             let mut room_for_ends = [const { MaybeUninit::<u32>::uninit() }; RANGES];
             room_for_ends[..ranges].fill(MaybeUninit::new(0));
             let ends = std::slice::from_raw_parts_mut(room_for_ends.as_mut_ptr().cast::<u32>(), ranges);
