@@ -14,10 +14,8 @@
 // Tiles per group, as in src/core/primitives/multisplit/tiles.rs.
 #define KEPT_GROUP 16u
 
-#define KEPT_PATIENCE 20u  // nanoseconds between two looks at the same counts
-
-// What a launch has of Fused: in_group = [tile][M] and groups = [group][M], words of keys in the upper half and the launch's
-// number in the lower half; `behind` is that number, and `before`, `totals` and `ticket` are unused.
+// Members of Fused in such a launch: in_group = [tile][M] and groups = [group][M], words of keys in the upper half and the
+// launch's number in the lower half; `behind` is that number, and `before`, `totals` and `ticket` are unused.
 
 // As in tiles.rs. Runs are too short for bulk copies.
 struct KeptShape {
@@ -104,7 +102,7 @@ template <int BITS, int VALUE> struct Kept : SplitTile<u32, BITS, VALUE, Mixed, 
 #pragma unroll
                 for (u32 k = 0; k < AT_ONCE; ++k) others |= (u32)word[k] ^ launch;
                 waits = others != 0;
-                if (waits) __nanosleep(KEPT_PATIENCE);
+                if (waits) __nanosleep(PATIENCE);
             }
 #pragma unroll
             for (u32 k = 0; k < AT_ONCE; ++k) {

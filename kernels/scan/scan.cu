@@ -24,7 +24,7 @@
 // ---- one pass ----------------------------------------------------------------------------
 
 // Threads per block, vectors per thread, and resident blocks per multiprocessor (as many as the registers allow), as in
-// src/core/primitives/scan/cuda/one_pass.rs. On an H200, tiles of 7 vectors took 4 to 5 % longer from 2^22 elements to 2^25,
+// src/core/primitives/scan/shape.rs. On an H200, tiles of 7 vectors took 4 to 5 % longer from 2^22 elements to 2^25,
 // and 1 to 3 % less time from 2^27 on; short tiles took 0.4 to 0.6 µs less for up to 2^17.
 #define TILE_THREADS 256
 #define TILE_VECTORS 5

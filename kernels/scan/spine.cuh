@@ -10,8 +10,6 @@
 
 #include "tile.cuh"
 
-#define PATIENCE 20u  // nanoseconds between two polls
-
 // State of a tile's sum: 2 · epoch, plus 1 if the tile contains a head. State of the sum before a tile: 2 · epoch.
 struct Spine {
     // Publishes this tile's sum to the spine; returns the sum before the tile, valid in the warp's first lane.

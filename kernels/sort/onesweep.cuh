@@ -13,6 +13,7 @@
 #pragma once
 
 #include "../common/overlap.cuh"
+#include "../common/published.cuh"
 #include "../common/split_tile.cuh"
 
 #define DIGIT_BITS 8u
@@ -123,20 +124,7 @@ template <typename K, u32 COPIES, bool WHOLE> LAB void count_digits(const Oneswe
 #define PLACED (2u << 30)
 #define COUNT_OF 0x3FFFFFFFu
 
-#define SERVED 32u    // tiles that the spine polls at once
-#define PATIENCE 20u  // nanoseconds between two polls
-
-#if defined(__CUDACC__)
-LAB void publish(u32* at, u32 word) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(word) : "memory"); }
-LAB u32 published(const u32* at) {
-    u32 word;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
-    return word;
-}
-#else
-LAB void publish(u32* at, u32 word) { *at = word; }
-LAB u32 published(const u32* at) { return *at; }
-#endif
+#define SERVED 32u  // tiles that the spine polls at once
 
 // Waits for the spine; returns the output place of a tile's first key of a digit.
 LAB u32 placed(const u32* descriptor) {

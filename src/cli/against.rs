@@ -76,7 +76,7 @@ pub fn find(root: &Path, plan: &Plan, wanted: Option<&str>, but: &[PathBuf]) -> 
             Err(error) => refused.push(format!("{error:#}")),
         }
     }
-    // What is nearest to a baseline comes first.
+    // Runs of the recipe come first: they are nearest to a baseline.
     refused.append(&mut others);
     let on = wanted.map(|machine| format!(" on {machine}")).unwrap_or_default();
     bail!("--against {}: no complete run of {}{on}; {}", root.display(), recipe(plan), looked_at(&refused))

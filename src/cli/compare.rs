@@ -158,7 +158,8 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| last(path, short(path))).collect()
 }
 
-/// Prints the result of comparing the runs in these folders, the baseline's first, after which lines for people go to standard error if it is a program's.
+/// Prints the result of comparing the runs in these folders, the baseline's first; after it, lines for people go to
+/// standard error if it is a program's.
 fn show(
     arguments: &CompareArguments,
     baseline: &NamedRun,

@@ -49,7 +49,7 @@ pub struct ReframeArguments {
     out: Option<PathBuf>,
 }
 
-/// What all classes share.
+/// The part that all classes share.
 const SHARED: &str = include_str!("reframe/shared.py");
 
 /// Writes the tests, and measures nothing.
@@ -186,7 +186,7 @@ fn list(words: &[String]) -> serde_json::Result<String> {
 struct Figure {
     column: &'static str,
     quantity: Quantity,
-    /// What the column counts, in units of the quantity.
+    /// The unit of the column, in units of the quantity.
     unit: f64,
 }
 

@@ -7,10 +7,10 @@ use scatterlab::case::{Case, Params, Value};
 use scatterlab::primitives;
 use scatterlab::run::stored::Stored;
 
-/// What tells searches apart, whatever their method.
+/// The parameters that tell searches apart, whatever their method.
 const SEARCH: [&str; 6] = ["records", "keys", "load", "hits", "distribution", "duplicates"];
 
-/// How a search was measured.
+/// A measurement of a search.
 struct Measured {
     method: String,
     bucket: Option<u64>,

@@ -24,7 +24,7 @@ fn validator(schema: &Json) -> Validator {
     jsonschema::draft202012::new(schema).expect("a valid schema")
 }
 
-/// What a schema says against a document; `None` if it accepts it.
+/// The complaint of a schema about a document; `None` if it accepts it.
 fn refusal(validator: &Validator, document: &Json) -> Option<String> {
     let errors: Vec<String> = validator
         .iter_errors(document)

@@ -53,7 +53,7 @@ pub mod cpu {
     #[cfg(target_arch = "x86_64")]
     use crate::primitives::sort::cpu::ranges::{Places, Ranges, Whole};
 
-    /// How often a worker takes parts, about: seldom, since all of them wait for one counter, and often enough for equal shares.
+    /// Times that a worker takes parts, about: seldom, since all of them wait for one counter, and often enough for equal shares.
     const TAKES: usize = 16;
 
     /// Keys that one worker sorts in its first-level cache in the time in which others would get their part of them.
