@@ -32,6 +32,8 @@ def at_the_top(text):
 
 def lay_out(book):
     """Copies the pages, the files that they link to, and those of the folders that they link to."""
+    book.mkdir(parents=True)
+    shutil.copy(ROOT / "docs/book.toml", book)
     pages = targets("docs/SUMMARY.md")
     linked = {target for page in pages for target in targets(page)}
     tracked = subprocess.check_output(["git", "-C", ROOT, "ls-files", "-z", *pages, *linked], text=True)
@@ -48,7 +50,6 @@ def lay_out(book):
     claims = at_the_top((ROOT / "docs/claims.md").read_text("utf-8"))
     with open(book / "src/README.md", "a", encoding="utf-8") as first:
         first.write("\n" + re.sub(r"^#", "##", claims, flags=re.MULTILINE))
-    shutil.copy(ROOT / "docs/book.toml", book)
 
 
 class Page(HTMLParser):
@@ -78,6 +79,8 @@ def astray(book):
 
 
 def main(out):
+    if out.exists() and not (out / "book.toml").exists():
+        sys.exit(f"{out} exists, and is no book")
     shutil.rmtree(out, ignore_errors=True)
     lay_out(out)
     subprocess.run(["mdbook", "build", out, "--dest-dir", out / "html"], check=True)

@@ -5,13 +5,13 @@ out=${OUT:-${CARGO_TARGET_DIR:-target}/packaging}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 if [[ $(<build/revision.txt) == '$'* ]]; then
-    read -r revision SOURCE_DATE_EPOCH < <(git show --no-patch --format='%H %ct' "${commit:-HEAD}")
+    read -r revision SOURCE_DATE_EPOCH < <(git log -1 --format='%H %ct' "${commit:-HEAD}")
 else
     read -r revision SOURCE_DATE_EPOCH <build/revision.txt
 fi
 export SOURCE_DATE_EPOCH
 
-# Of a Cargo.toml.
+# The version in a Cargo.toml on standard input.
 version() { sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p'; }
 version=$(version <Cargo.toml)
 

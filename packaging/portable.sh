@@ -3,7 +3,8 @@
 # its crates (inside for cargo-audit and others, and beside it as CycloneDX) and their licences. Trees of one commit give the
 # same bytes, whatever their folders are.
 #
-#   packaging/portable.sh [TARGET]      such as aarch64-unknown-linux-gnu; by default x86_64-unknown-linux-gnu
+#   packaging/portable.sh [TARGET]      by default x86_64-unknown-linux-gnu; others, such as
+#                                       aarch64-unknown-linux-gnu, need `rustup target add TARGET` first
 #
 # Fetches the linker (zig, with the hashes of zig.txt) and cargo-auditable, once, into the cache folder.
 set -euo pipefail
@@ -18,8 +19,9 @@ if ! cmp --quiet packaging/zig.txt "$cache/venv/zig.txt"; then
     "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --requirement packaging/zig.txt
     cp packaging/zig.txt "$cache/venv"
 fi
-[[ -x $cache/bin/cargo-auditable ]] ||
-    (cd / && cargo install --quiet --locked --root "$cache" --target-dir "$cache/target" "cargo-auditable@$auditable")
+tools=$cache/auditable-$auditable
+[[ -x $tools/bin/cargo-auditable ]] ||
+    (cd / && cargo install --quiet --locked --root "$tools" --target-dir "$cache/target" "cargo-auditable@$auditable")
 
 # Messages of panics name sources, here by paths that are the same on every machine. The last prefix that fits counts.
 cargo fetch --quiet --locked --target "$target"
@@ -30,7 +32,7 @@ for crates in "$PWD/vendor" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*; do
 done
 CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && echo "${flags[*]}")
 export CARGO_ENCODED_RUSTFLAGS CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_INCREMENTAL=0
-PATH=$cache/venv/bin:$cache/bin:$PATH cargo auditable zigbuild --locked --release --bin scatterlab --target "$target.$glibc"
+PATH=$cache/venv/bin:$tools/bin:$PATH cargo auditable zigbuild --locked --release --bin scatterlab --target "$target.$glibc"
 
 name=scatterlab-$version-$target
 rm -rf "${out:?}/$name"

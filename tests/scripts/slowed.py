@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs a program more slowly, and changes nothing else: SLOWED_PROGRAM=FILE SLOWED_FACTOR=1.2 slowed.py ARGUMENT…
 
-The program, and all that it starts, is stopped for short spells, so that it takes as many times as long as SLOWED_FACTOR says. What
-lasts for fewer than some twenty milliseconds may pass between two spells.
+The program, and all that it starts, is stopped for short spells, so that it takes as many times as long as SLOWED_FACTOR
+says. Work shorter than about 20 ms may run between two stops.
 """
 
 import os
@@ -20,7 +20,11 @@ def below(process):
     """The process and its descendants."""
     found = [process]
     for tasks in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
-        for child in tasks.read_text().split():
+        try:
+            children = tasks.read_text().split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended meanwhile
+        for child in children:
             found += below(int(child))
     return found
 
