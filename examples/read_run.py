@@ -2,7 +2,7 @@
 
 `python3 read_run.py FOLDER [EXPERIMENT]` prints the numbers of a chart, by default the first, as CSV; `cases(FOLDER)` has
 all cases. `scatterlab report FOLDER` also checks whether lines were changed, and adds predictions to results.csv."""
-import csv, gzip, json, math, sys
+import csv, gzip, io, json, math, sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,9 +39,8 @@ class Case:
         kind, is_wrong = event["event"], "wrong" in self.verdict
         if kind == "round":
             result, first = event["result"], self.rounds.get(event["result"]["round"])
-            # Of two attempts, the second counts if nothing speaks against it.
             if not first or (result.get("attempt", 0) > first.get("attempt", 0) and not result.get("flags")):
-                self.rounds[result["round"]] = result
+                self.rounds[result["round"]] = result  # the second attempt counts if nothing speaks against it
             self.verdict = result.get("verdict") or self.verdict
             self.reason = "wrong result" if "wrong" in self.verdict else self.reason
         elif kind in ("failed", "not-applicable"):
@@ -62,7 +61,7 @@ def median(values):  # the quantile of type 7, with the program's arithmetic
 
 def cases(folder):
     manifest, plain, known = Path(folder, "manifest.json"), Path(folder, "events.ndjson"), {}
-    run = json.loads(manifest.read_text("utf-8"))
+    run, results = json.loads(manifest.read_text("utf-8")), Path(folder, "results.csv")
     if run.get("schema") not in SCHEMAS:
         raise ValueError(f"{manifest}: schema {run.get('schema')}; accepted: {SCHEMAS[0]} to {SCHEMAS[-1]}")
     for case in run["plan"]["cases"]:
@@ -72,8 +71,7 @@ def cases(folder):
         for event in (json.loads(line) for line in lines if line.endswith(b"\n")):  # the last one may be torn
             if case := known.get(event.get("result", event).get("case")):
                 case.apply(event)
-    results = Path(folder, "results.csv")
-    for row in csv.DictReader(results.read_text("utf-8").splitlines() if results.exists() else []):
+    for row in csv.DictReader(io.StringIO(results.read_bytes().decode() if results.exists() else "", newline="")):
         known[row["case"]].row = row
     for case, first in ((known[case], known[first]) for case, first in run["plan"].get("repeats", {}).items()):
         case.rounds, case.verdict, case.reason = first.rounds, first.verdict, first.reason  # measured once
@@ -82,19 +80,21 @@ def cases(folder):
 
 def main(folder, slug=None):
     out, run = csv.writer(sys.stdout, lineterminator="\n"), cases(folder)
+    slug = slug or run[0].experiment["slug"]
+    if not (run := [case for case in run if case.experiment["slug"] == slug]):
+        raise ValueError(f"no experiment {slug}")
     predicted = [column for column in run[0].row if column.endswith(".predicted_s")]
     out.writerow("experiment case x line rounds median_s verification effective_gb_s".split() + predicted)
-    for case in run:
-        chart, name = case.experiment["chart"], case.experiment["slug"]
-        if name == (slug or run[0].experiment["slug"]) and case.rounds and not case.reason:
-            line = " · ".join(str(case.value(key)) for key in chart["panels"] + chart["lines"])
-            told, seconds = [name, case.id, case.value(chart["x"]), line, len(case.rounds)], median(case.medians.values())
-            rate = int(case.row["effective_bytes"]) / seconds / 1e9 if case.row else ""
-            out.writerow([*told, seconds, *(case.verdict or [""]), rate, *(case.row[name] for name in predicted)])
+    for case in (case for case in run if case.rounds and not case.reason):
+        chart, seconds = case.experiment["chart"], median(case.medians.values())
+        line = " · ".join(str(case.value(key)) for key in chart["panels"] + chart["lines"])
+        told = [slug, case.id, case.value(chart["x"]), line, len(case.rounds), seconds]
+        rate = int(case.row["effective_bytes"]) / seconds / 1e9 if case.row else ""
+        out.writerow([*told, *(case.verdict or [""]), rate, *(case.row[name] for name in predicted)])
 
 
 if __name__ == "__main__":
     try:
-        main(*sys.argv[1:3])
+        sys.exit(main(*sys.argv[1:]) if len(sys.argv) in (2, 3) else __doc__)
     except (OSError, ValueError) as error:
         sys.exit(f"read_run: {error}")

@@ -32,7 +32,8 @@ pub fn manifest() -> Json {
         "type": "integer",
         "minimum": OLDEST,
         "maximum": SCHEMA,
-        "description": "Version of the folder. 1, which the program migrates: `measure` has fixed rounds alone.",
+        "description": "Version of the folder. The program migrates version 1, whose `measure` has only a fixed number of \
+                        rounds; this schema refuses it.",
     });
     schema
 }

@@ -61,7 +61,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Takes an attempt; returns `false` if it is known already. Of two attempts at a round the second counts
+    /// Takes an attempt; returns `false` if it is known already. The second of two attempts at a round counts
     /// if it has no flags. The magnitude of its samples plays no part in that choice, but their spread does.
     pub(super) fn add(&mut self, result: RoundResult) -> bool {
         let known = |r: &RoundResult| (r.round, r.attempt) == (result.round, result.attempt);

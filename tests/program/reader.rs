@@ -93,7 +93,7 @@ fn as_drawn(run: &Stored, at: usize, rows: &[BTreeMap<String, String>]) {
 }
 
 #[test]
-fn a_folder_that_the_reader_does_not_know_is_refused_in_a_line() {
+fn what_the_reader_does_not_know_is_refused_in_a_line() {
     let root = tempfile::tempdir().expect("temporary folder");
     let folder = root.path().join("run");
     copy("tests/fixtures/schema-1", &folder);
@@ -102,11 +102,14 @@ fn a_folder_that_the_reader_does_not_know_is_refused_in_a_line() {
     assert_ne!(newer, manifest);
     fs::write(folder.join("manifest.json"), newer).expect("written");
     let newest = scatterlab::run::layout::SCHEMA;
-    for (folder, wrong) in [
-        (folder.as_path(), format!("schema 99; accepted: 1 to {newest}\n")),
-        (Path::new("/nonexistent"), "'/nonexistent/manifest.json'\n".to_owned()),
+    let known = root.path().join("known");
+    copy("tests/fixtures/schema-1", &known);
+    for (folder, experiment, wrong) in [
+        (folder.as_path(), "", format!("schema 99; accepted: 1 to {newest}\n")),
+        (Path::new("/nonexistent"), "", "'/nonexistent/manifest.json'\n".to_owned()),
+        (&known, "another", "no experiment another\n".to_owned()),
     ] {
-        let output = read(folder, "");
+        let output = read(folder, experiment);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.starts_with("read_run: ") && said.ends_with(&wrong), "{said}");

@@ -10,7 +10,7 @@ const LONGEST: usize = 120;
 
 /// A variable for each case of the plan, in its order: the label that distinguishes the case within its
 /// experiment, and before it the experiment's name if there are several. A name that is too long, or that
-/// another case would have, too, ends with the identity, so that it depends on the order of the cases in no way.
+/// another case would have, too, ends with the identity, so that no name depends on the order of the cases.
 pub fn variables(plan: &Plan) -> Vec<String> {
     let names: Vec<String> = plan.cases.iter().map(|case| variable(plan, case)).collect();
     let mut uses: HashMap<&str, usize> = HashMap::new();
