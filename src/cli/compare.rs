@@ -9,9 +9,10 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 
+use super::against::{self, Baselines};
 use super::format::{self, Format, Formats, one_of};
+use super::out;
 use super::recipes::open_run;
-use super::{against, out};
 use crate::case::units;
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{self, Heads, judged};
@@ -30,7 +31,7 @@ pub struct CompareArguments {
     /// Further run folders; with --against, there need not be any
     #[arg(required_unless_present = "against", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     others: Vec<PathBuf>,
-    /// Take as the baseline the newest complete run in or below this folder that is of the same recipe and machine
+    /// Take as the baseline the newest complete run of the same recipe and machine in or up to four folders below this one
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     against: Option<PathBuf>,
     /// How much longer or shorter a time may be and still count as the same
@@ -123,7 +124,7 @@ fn baseline_of(runs: &[Stored], root: &Path) -> anyhow::Result<Stored> {
         bail!("--against needs runs that have one baseline: {}; {}", told(first), told(odd));
     }
     let runs: Vec<PathBuf> = runs.iter().map(|run| run.path.clone()).collect();
-    against::find(root, &first.manifest.plan, Some(&machine), &runs)
+    Baselines::below(root, &runs)?.of(&first.manifest.plan, Some(&machine))
 }
 
 /// Refuses to write where a run keeps its own tables and charts.

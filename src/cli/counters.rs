@@ -112,7 +112,7 @@ fn of_words(words: &[String]) -> anyhow::Result<Overrides> {
 /// Refuses a case that the stored recipe no longer makes when resolved from the run's folder: the printed
 /// command line would fail.
 fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow::Result<()> {
-    let source = Source { path: origin.recipe.clone(), text: stored.recipe.clone() };
+    let source = Source::of_file(&origin.recipe, &stored.recipe);
     let plan = source.resolve(&origin.overrides);
     let recipe = origin.recipe.display();
     let advice = "instead of the folder, give the recipe from which the run was made";

@@ -87,8 +87,8 @@ fn commands() -> Vec<Command> {
             replay::ReplayArguments => |own, setup| replay::run(&own, setup.engine);
         compare [] "Compare stored runs: a table, and charts with the runs overlaid"
             compare::CompareArguments => |own, _| compare::run(&own);
-        reframe [] "Write tests for ReFrame that run recipes and compare each case with a stored run"
-            reframe::ReframeArguments => |own, _| reframe::run(&own);
+        reframe [PROGRAMS] "Write tests for ReFrame that run recipes and compare each case with a stored run"
+            reframe::ReframeArguments => |own, setup| reframe::run(&own, setup.programs);
         accuracy [] "Compare the models' predictions with stored runs: mean, tenth percentile and worst"
             accuracy::AccuracyArguments => |own, _| accuracy::run(&own);
         claims [] "Say of each claim of a paper whether it holds on the machines of stored runs"

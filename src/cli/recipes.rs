@@ -22,9 +22,16 @@ pub struct Source {
     /// The file, or the shipped name.
     pub path: PathBuf,
     pub text: String,
+    /// Whether it ships with the program.
+    pub shipped: bool,
 }
 
 impl Source {
+    /// The text of a file.
+    pub fn of_file(path: impl Into<PathBuf>, text: impl Into<String>) -> Source {
+        Source { path: path.into(), text: text.into(), shipped: false }
+    }
+
     /// Finds the file with this name, or else the shipped recipe with this name, with or without `experiments/`
     /// before it and `.yaml` after it, or shortened as long as it means one recipe: `he2007/fig9`.
     pub fn find(name: impl AsRef<OsStr>) -> anyhow::Result<Source> {
@@ -33,7 +40,7 @@ impl Source {
         let name = &*path.to_string_lossy();
         if files::is_there(path) && !path.is_dir() {
             let text = files::text(path, &files::RECIPE)?;
-            return Ok(Source { path: path.to_owned(), text: as_recipe(name, &text)?.into_owned() });
+            return Ok(Source::of_file(path, as_recipe(name, &text)?));
         }
         if path.is_dir() {
             bail!("{name} is a folder; give a recipe file, or the name of a shipped recipe");
@@ -41,7 +48,7 @@ impl Source {
         let alike = shipped::abbreviated(name);
         let one = if let [one] = alike[..] { Some(one) } else { None };
         match (shipped::find(name).or(one), alike.as_slice()) {
-            (Some(found), _) => Ok(Source { path: found.path.into(), text: found.text.to_owned() }),
+            (Some(found), _) => Ok(Source { shipped: true, ..Source::of_file(found.path, found.text) }),
             (None, []) => {
                 bail!("no such file, and no shipped recipe of this name: {name}{}", suggestion(name))
             }

@@ -14,11 +14,13 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 
 use self::names::{class_names, variables};
+use super::against::Baselines;
 use super::compare::margin;
+use super::out;
 use super::recipes::{Source, shipped_name};
 use super::run::overrides;
-use super::{against, out};
-use crate::files;
+use crate::case::peers::ALLOW;
+use crate::case::units::number_of;
 use crate::recipe::plan::{Overrides, Plan, Quantity};
 use crate::report::replace::replace;
 use crate::report::svg::device_name;
@@ -31,12 +33,12 @@ pub struct ReframeArguments {
     /// Recipe files, or names of shipped recipes; the tests run them from where they are
     #[arg(required = true, value_name = "RECIPE")]
     recipes: Vec<OsString>,
-    /// Compare with this run, or with the newest complete run of each recipe in or below this folder; without it,
-    /// the tests report figures and compare none
+    /// Compare with this run, or with the newest complete run of each recipe in or up to four folders below this
+    /// folder; without it, the tests report figures and compare none
     #[arg(long, value_name = "RUN|FOLDER", value_hint = ValueHint::DirPath)]
     against: Option<PathBuf>,
     /// How much worse than its reference a figure may be, unless the reference's interval is wider
-    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = margin)]
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = margin, requires = "against")]
     tolerance: f64,
     /// Run on these backends instead of the recipes': scalar, cpu, cuda
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -52,14 +54,15 @@ pub struct ReframeArguments {
 /// The part that all classes share.
 const SHARED: &str = include_str!("reframe/shared.py");
 
-/// Writes the tests, and measures nothing.
-pub fn run(arguments: &ReframeArguments) -> anyhow::Result<ExitCode> {
+/// Writes the tests, and measures nothing. With `programs`, the tests execute those that a paper's folder names.
+pub fn run(arguments: &ReframeArguments, programs: bool) -> anyhow::Result<ExitCode> {
     let changes = overrides(&arguments.set, &arguments.backend)?;
-    let tests = arguments.recipes.iter().map(|name| Test::new(name, &changes, arguments.against.as_deref()));
+    let baselines = arguments.against.as_deref().map(|root| Baselines::below(root, &[])).transpose()?;
+    let tests = arguments.recipes.iter().map(|name| Test::new(name, &changes, baselines.as_ref()));
     let tests = tests.collect::<anyhow::Result<Vec<Test>>>()?;
     let mut text = SHARED.to_owned();
     for (test, name) in tests.iter().zip(class_names(tests.iter().map(|test| test.name.as_str()))) {
-        text += &test.class(&name, arguments.tolerance)?;
+        text += &test.class(&name, arguments.tolerance, programs)?;
     }
     let Some(path) = &arguments.out else {
         out::text(&text);
@@ -85,26 +88,44 @@ struct Test {
 }
 
 impl Test {
-    fn new(name: &OsString, changes: &Overrides, against: Option<&Path>) -> anyhow::Result<Test> {
+    fn new(name: &OsString, changes: &Overrides, baselines: Option<&Baselines>) -> anyhow::Result<Test> {
         let source = Source::find(name)?;
         let plan = source.resolve(changes)?;
-        let reference = against.map(|root| against::find(root, &plan, None, &[])).transpose()?;
         let shipped = || shipped_name(&source.name()).to_owned();
-        let (name, recipe) = match files::is_there(Path::new(name)) {
-            true => (source.stem(), located(&source.path)?),
-            false => (shipped(), shipped()),
+        let (name, recipe) = match source.shipped {
+            true => (shipped(), shipped()),
+            false => (source.stem(), located(&source.path)?),
         };
+        // Arrays of a recipe in a file are beside it, those of a shipped one where the test runs.
+        let astray = plan.indices.iter().find(|file| source.shipped && Path::new(&file.path).is_relative());
+        if let Some(file) = astray {
+            bail!("{name}: {}: the tests run elsewhere; give the file's absolute path", file.path);
+        }
+        let reference = baselines.map(|baselines| baselines.of(&plan, None)).transpose()?;
         let test = Test { name, recipe, plan, reference };
-        match &test.reference {
-            Some(run) if test.plan.cases.iter().all(|case| test.record(&case.id).is_none()) => bail!(
+        let Some(run) = &test.reference else { return Ok(test) };
+        let applicable = || test.plan.cases.iter().filter(|case| case.not_applicable.is_none());
+        let lacking = applicable().filter(|case| test.record(&case.id).is_none()).count();
+        match applicable().count() {
+            all if lacking == all => bail!(
                 "nothing to refer to: {} has no certified result of a case of {}; it was run {}, the tests {}",
                 run.path.display(),
                 test.name,
                 with(&run.manifest.plan),
                 with(&test.plan)
             ),
-            _ => Ok(test),
+            _ if lacking == 0 => {}
+            all => out::complain(
+                "scatterlab",
+                &format!(
+                    "warning: {}: {} has no reference for {lacking} of {}",
+                    test.name,
+                    run.path.display(),
+                    number_of(all, "case")
+                ),
+            ),
         }
+        Ok(test)
     }
 
     /// The record of a case that the reference has measured, with a result that stands.
@@ -115,13 +136,15 @@ impl Test {
     }
 
     /// The class of this name.
-    fn class(&self, name: &str, tolerance: f64) -> anyhow::Result<String> {
+    fn class(&self, name: &str, tolerance: f64, programs: bool) -> anyhow::Result<String> {
         let mut text = format!("\n\n@rfm.simple_test\nclass {name}(RecipeTest):\n");
         let mut field = |name: &str, value: &str| writeln!(text, "    {name} = {value}");
         field("descr", &literal(&self.plan.title)?)?;
         field("recipe", &literal(&self.recipe)?)?;
         field("recipe_hash", &literal(&self.plan.short_hash())?)?;
-        field("options", &list(&shell::words(&self.plan.overrides))?)?;
+        let mut options = shell::words(&self.plan.overrides);
+        options.extend(programs.then(|| format!("--{ALLOW}")));
+        field("options", &list(&options)?)?;
         if let Some(run) = &self.reference {
             let origin = format!("{}, measured {}", run.path.display(), run.manifest.started);
             field("reference_run", &literal(&origin)?)?;

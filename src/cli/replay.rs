@@ -108,7 +108,7 @@ fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
     let mut same: Vec<(String, PathBuf)> = found.into_iter().filter_map(|path| run_of(path, &plan)).collect();
     same.sort();
     // A run that ended before its first result, or cannot be read, cannot serve as the baseline.
-    let newest = same.iter().rev().filter_map(|(_, path)| Stored::open(path).ok()).find(has_results);
+    let newest = same.iter().rev().filter_map(|(_, path)| Stored::open(path).ok()).find(Stored::has_results);
     newest.with_context(|| {
         let (name, root) = (source.name(), arguments.root.display());
         format!(
@@ -130,10 +130,6 @@ fn run_of(path: PathBuf, plan: &Plan) -> Option<(String, PathBuf)> {
 /// against each other, results could drift away from the original run.
 fn is_replay(manifest: &Manifest, path: &Path) -> bool {
     path.join(VERDICTS).exists() || repeat::is_replay(&manifest.command_line)
-}
-
-fn has_results(run: &Stored) -> bool {
-    run.ledger.records().iter().any(|record| record.statistics.is_some())
 }
 
 /// The command line that makes a run of this plan in the folder being searched.

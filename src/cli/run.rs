@@ -236,12 +236,14 @@ pub fn folders(out: Option<&Path>, stems: &[String]) -> Vec<Option<PathBuf>> {
         return vec![Some(out.to_owned())];
     }
     let mut taken = HashSet::new();
-    let free = |stem: &String| {
-        let numbered = (2..).map(|n| format!("{stem}-{n}"));
-        let mut names = std::iter::once(stem.clone()).chain(numbered);
-        names.find(|name| taken.insert(name.clone())).map(|name| out.join(name))
-    };
-    stems.iter().map(free).collect()
+    stems.iter().map(|stem| Some(out.join(numbered(&mut taken, stem, '-')))).collect()
+}
+
+/// The name, or if it is taken, the name with the first number from 2 on that is free; it is taken from now on.
+pub fn numbered(taken: &mut HashSet<String>, name: &str, before_number: char) -> String {
+    let others = (2..).map(|n| format!("{name}{before_number}{n}"));
+    let mut names = std::iter::once(name.to_owned()).chain(others);
+    names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
 /// Continues an interrupted run. A complete run only has its tables and charts rewritten if any is missing or

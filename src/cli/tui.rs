@@ -69,7 +69,7 @@ pub fn run(engine: EngineCommand, config: Option<&Path>) -> anyhow::Result<ExitC
         }),
         resolve: Arc::new(move |entry: &RecipeEntry, overrides: &Overrides, wanted: Wanted| {
             entry.problem.clone().map_or(Ok(()), Err)?;
-            let source = Source { path: PathBuf::from(&entry.path), text: entry.text.clone() };
+            let source = Source::of_file(&entry.path, &entry.text);
             source.resolve_until(overrides, &*files, wanted).map_err(|error| format!("{error:#}"))
         }),
     })?;

@@ -57,9 +57,14 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The newest stored run with results of the recipe with this hash; runs with the same overrides are preferred.
-/// Unreadable folders are skipped, and the search ends once `wanted` returns false.
-pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn() -> bool) -> Option<Stored> {
+/// The runs among these folders of the recipe with this hash: those with the same overrides first, and the newest of each kind
+/// first. Unreadable folders are skipped, and the search ends once `wanted` returns false.
+pub fn ranked(
+    folders: &[PathBuf],
+    hash: &str,
+    overrides: &[String],
+    wanted: &dyn Fn() -> bool,
+) -> Vec<PathBuf> {
     let rank = |path: &PathBuf| {
         if !wanted() {
             return None;
@@ -68,13 +73,17 @@ pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn(
         let text = files::text(&path.join(MANIFEST), &files::MANIFEST).ok()?;
         let manifest = text.contains(hash).then(|| stored::manifest(path).ok())??;
         let same = manifest.plan.overrides == overrides;
-        (manifest.plan.recipe_hash == hash).then_some((same, manifest.started))
+        (manifest.plan.recipe_hash == hash).then_some((same, manifest.started, path.clone()))
     };
-    let ranked = candidates(root, DEPTH).into_iter().filter_map(|path| Some((rank(&path)?, path)));
-    let mut candidates: Vec<((bool, String), PathBuf)> = ranked.collect();
-    candidates.sort();
-    let results = |run: &Stored| run.ledger.records().iter().any(|record| record.statistics.is_some());
-    candidates.iter().rev().filter_map(|(_, path)| Stored::open_while(path, wanted).ok()).find(results)
+    let mut ranked: Vec<(bool, String, PathBuf)> = folders.iter().filter_map(rank).collect();
+    ranked.sort();
+    ranked.into_iter().rev().map(|(.., path)| path).collect()
+}
+
+/// The first run with results among the [`ranked`] ones below a folder.
+pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn() -> bool) -> Option<Stored> {
+    let ranked = ranked(&candidates(root, DEPTH), hash, overrides, wanted);
+    ranked.iter().filter_map(|path| Stored::open_while(path, wanted).ok()).find(Stored::has_results)
 }
 
 #[cfg(test)]

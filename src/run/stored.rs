@@ -31,6 +31,11 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// Whether a case has times.
+    pub fn has_results(&self) -> bool {
+        self.ledger.records().iter().any(|record| record.statistics.is_some())
+    }
+
     /// Reads a run folder.
     ///
     /// # Errors

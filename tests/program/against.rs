@@ -42,7 +42,7 @@ fn error(root: &Path, words: &[&str]) -> String {
 }
 
 /// Copies the run to another folder, with another value at a place of its manifest.
-fn copied(root: &Path, to: &str, place: &str, value: &str) {
+fn copied(root: &Path, to: &str, place: &str, value: impl Into<Json>) {
     let to = root.join(to);
     fs::create_dir_all(&to).expect("a folder");
     for entry in fs::read_dir(root.join("run")).expect("a run").flatten() {
@@ -51,10 +51,28 @@ fn copied(root: &Path, to: &str, place: &str, value: &str) {
     let file = to.join("manifest.json");
     let mut manifest: Json =
         serde_json::from_str(&fs::read_to_string(&file).expect("a manifest")).expect("JSON");
-    *manifest.pointer_mut(place).expect("the place") = Json::from(value);
+    *manifest.pointer_mut(place).expect("the place") = value.into();
     fs::write(file, manifest.to_string()).expect("written");
 }
 
+/// Copies the run to another folder, without the end of its events.
+fn begun(root: &Path, to: &str, place: &str, value: &str) {
+    copied(root, to, place, value);
+    let log = root.join(to).join("events.ndjson");
+    let events = fs::read_to_string(&log).expect("events");
+    let first = events.lines().take(3).map(|line| format!("{line}\n")).collect::<String>();
+    fs::write(&log, first).expect("written");
+}
+
+/// Devices of a manifest: so many GPUs of a name.
+fn gpus(count: usize) -> Json {
+    let gpu = serde_json::json!({
+        "backend": "cuda", "name": "NVIDIA H200", "facts": [], "memory": null, "availability": "available"
+    });
+    vec![gpu; count].into()
+}
+
+const DEVICES: &str = "/devices";
 const STARTED: &str = "/started";
 const PROCESSOR: &str = "/environment/cpu";
 const HASH: &str = "/plan/recipe_hash";
@@ -70,14 +88,10 @@ fn the_newest_complete_run_of_the_recipe_and_the_machine_is_the_baseline() {
     let root = laid_out();
     let root = root.path();
     copied(root, "baselines/old", STARTED, "2026-01-01 00:00:00");
-    copied(root, "baselines/new", STARTED, "2026-01-02 00:00:00");
+    copied(root, "baselines/cluster/node/new", STARTED, "2026-01-02 00:00:00");
     copied(root, "baselines/later/elsewhere", PROCESSOR, "Another processor");
-    copied(root, "baselines/another", HASH, &"0".repeat(64));
-    copied(root, "baselines/begun", STARTED, "2099-01-01 00:00:00");
-    let log = root.join("baselines/begun/events.ndjson");
-    let events = fs::read_to_string(&log).expect("events");
-    fs::write(&log, events.lines().take(3).map(|line| format!("{line}\n")).collect::<String>())
-        .expect("written");
+    copied(root, "baselines/another", HASH, "0".repeat(64));
+    begun(root, "baselines/begun", STARTED, "2099-01-01 00:00:00");
     assert_eq!(baseline_of(root, "baselines"), "new");
     assert_eq!(baseline_of(root, "baselines/old"), "old", "the folder of a run");
     assert_eq!(baseline_of(root, "."), "new", "the run itself is no baseline");
@@ -100,10 +114,12 @@ fn without_a_baseline_the_error_says_what_there_is() {
         "{empty}"
     );
     copied(root, "others/a", PROCESSOR, "Another processor");
-    copied(root, "others/b", HASH, &"0".repeat(64));
+    copied(root, "others/b", HASH, "0".repeat(64));
+    copied(root, "others/c", DEVICES, gpus(4));
     let others = against("others");
     for words in [
-        "looked at 2 runs: ",
+        "looked at 3 runs: ",
+        "others/c was measured on 4 × NVIDIA H200 · ",
         "others/a was measured on Another processor, ",
         "others/b is of Small (recipe 000000000000)",
     ] {
@@ -215,6 +231,64 @@ fn a_run_that_has_no_reference_is_refused() {
     copied(root, "runs/b", PROCESSOR, "Another processor");
     let several = reframe(&["small.yaml", "--against", "runs"]);
     assert!(several.contains("several machines") && several.contains("Another processor, "), "{several}");
+    assert!(several.contains(": runs/a") && several.contains(": runs/b"), "{several}");
+    copied(root, "gpus/one", DEVICES, gpus(1));
+    copied(root, "gpus/eight", DEVICES, gpus(8));
+    let counts = reframe(&["small.yaml", "--against", "gpus"]);
+    assert!(counts.contains("several machines") && counts.contains(" 8 × NVIDIA H200 · "), "{counts}");
+    fs::write(root.join("places.txt"), "2\n0\n1\n").expect("an array");
+    let relative = reframe(&["quickstart", "--set", "locations={file: places.txt}"]);
+    assert!(relative.contains("quickstart: places.txt: the tests run elsewhere"), "{relative}");
+    let absolute = format!("locations={{file: {}}}", root.join("places.txt").display());
+    assert!(generated(root, &["quickstart", "--set", &absolute]).contains("places.txt"));
+    let (status, usage) = said(root, &["reframe", "small.yaml", "--tolerance", "5%"]);
+    assert!(status == Some(2) && usage.contains("--against"), "{usage}");
     let out = reframe(&["small.yaml", "--out", "runs"]);
     assert!(out.contains("--out runs: not the name of a file"), "{out}");
+}
+
+#[test]
+fn a_broken_run_of_another_machine_is_no_reference_and_missing_ones_are_counted() {
+    let root = laid_out();
+    let root = root.path();
+    run(root, &["small.yaml", "--set", "kernel=copy", "--out", "runs/copy"]);
+    begun(root, "runs/begun", PROCESSOR, "Another processor");
+    let (status, said) = said(root, &["reframe", "small.yaml", "--against", "runs", "--allow-programs"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("warning: small: runs/copy has no reference for 1 of 2 cases"), "{said}");
+    assert!(said.contains("options = [\"--allow-programs\"]"), "{said}");
+    assert_eq!(cases(&said).iter().filter(|line| line.ends_with(", None),")).count(), 1, "{said}");
+}
+
+/// What the tests take of ReFrame; prints the figures that a test finds in `run`.
+const STUB: &str = r#"
+import runpy, sys, types
+for name in ("reframe", "reframe.core", "reframe.core.exceptions", "reframe.utility", "reframe.utility.sanity"):
+    sys.modules[name] = types.ModuleType(name)
+itself = lambda function: function
+vars(sys.modules["reframe"]).update(simple_test=itself, RunOnlyRegressionTest=object)
+sys.modules["reframe.core.exceptions"].SanityError = ValueError
+vars(sys.modules["reframe.utility.sanity"]).update(defer=itself, make_performance_function=lambda *words: words)
+hooks = dict(run_after=lambda _: itself, run_before=lambda _: itself, sanity_function=itself)
+test = runpy.run_path("tests.py", hooks)["scatterlab_small"]()
+test.stagedir, test.perf_variables = ".", {}
+test.set_figures()
+print(sorted(test.perf_variables))
+"#;
+
+#[test]
+fn a_table_without_the_column_of_a_figure_has_no_figures() {
+    let root = laid_out();
+    let root = root.path();
+    generated(root, &["small.yaml"]);
+    let figures = || {
+        let output = Command::new("python3").current_dir(root).args(["-c", STUB]).output();
+        let output = output.expect("python3 starts");
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    assert_eq!(figures(), "['copy', 'triad']\n");
+    let table = root.join("run/results.csv");
+    let lacking = fs::read_to_string(&table).expect("a table").replacen("effective_gb_s", "another", 1);
+    fs::write(&table, lacking).expect("written");
+    assert_eq!(figures(), "[]\n");
 }

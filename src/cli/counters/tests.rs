@@ -11,7 +11,7 @@ chart: {x: passes, lines: [method, backend]}
 ";
 
 fn origin(overrides: Overrides) -> Origin {
-    let source = Source { path: "my recipe.yaml".into(), text: RECIPE.into() };
+    let source = Source::of_file("my recipe.yaml", RECIPE);
     let plan = source.resolve(&overrides).expect("a recipe");
     Origin { recipe: source.path, overrides, plan, stored: None }
 }
@@ -50,7 +50,7 @@ fn the_gpus_second_execution_is_profiled_and_nothing_else() {
 #[test]
 fn several_kernels_are_one_word_for_the_shell() {
     let text = "multisplit: {keys: 1Ki, buckets: 32, method: dms}\nbackend: cuda\nchart: {x: buckets}\n";
-    let source = Source { path: "split.yaml".into(), text: text.into() };
+    let source = Source::of_file("split.yaml", text);
     let plan = source.resolve(&Overrides::default()).expect("a recipe");
     let origin = Origin { recipe: source.path, overrides: Overrides::default(), plan, stored: None };
     let told = describe(&subject(&origin, &origin.plan.cases[0]).expect("a case that exists")).join("\n");

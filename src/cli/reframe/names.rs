@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::case::Case;
+use crate::cli::run::numbered;
 use crate::recipe::plan::Plan;
 
 /// Longest name of a variable, without the identity that follows a longer one.
@@ -40,14 +41,12 @@ fn words(text: &str) -> String {
 /// A class for each recipe; a repeated name gets a number.
 pub fn class_names<'a>(recipes: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = HashSet::new();
-    let mut free = |recipe: &str| {
+    let free = |recipe: &str| {
         let word = recipe.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
         let name = format!("scatterlab_{}", word.collect::<Vec<_>>().join("_"));
-        let numbered = (2..).map(|n| format!("{name}_{n}"));
-        let mut names = std::iter::once(name.clone()).chain(numbered);
-        names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+        numbered(&mut taken, &name, '_')
     };
-    recipes.map(&mut free).collect()
+    recipes.map(free).collect()
 }
 
 #[cfg(test)]

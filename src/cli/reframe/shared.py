@@ -72,9 +72,9 @@ class RecipeTest(rfm.RunOnlyRegressionTest):
     def set_figures(self):
         results, references = self.results(), {}
         for case, (name, column, *reference) in self.cases.items():
-            if results[case][column]:
-                figure = float(results[case][column])
-                self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), UNITS[column])
+            # A table in which no case has a figure lacks the column.
+            if figure := results[case].get(column):
+                self.perf_variables[name] = sn.make_performance_function(sn.defer(float(figure)), UNITS[column])
             if reference:
                 references[name] = (*reference, UNITS[column])
         self.reference = {"*": references}

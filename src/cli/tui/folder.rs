@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(names, ["broken.yml", "mine.yaml", "suite.json", "wrong.json"]);
         assert!(entries.iter().all(|entry| entry.problem.is_none()));
         assert!(entries[2].text.contains("uniform: {length: 8, stride: 1}"), "{}", entries[2].text);
-        let source = Source { path: "wrong.json".into(), text: entries[3].text.clone() };
+        let source = Source::of_file("wrong.json", &entries[3].text);
         let error = source.resolve(&Overrides::default()).expect_err("a mistake").to_string();
         assert!(error.contains("wrong.json:1:3: unknown key `patern`"), "{error}");
     }

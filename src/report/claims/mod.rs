@@ -28,7 +28,7 @@ mod values;
 pub use live::{of_experiment, of_plan, sentences};
 pub use papers::Folder;
 pub use rows::{QUANTITIES, Row, of_records, of_run, of_table};
-pub use sentences::{Judgement, Sentence, Stated, judge_all, lines, machine, table};
+pub use sentences::{Judgement, Sentence, Stated, gpus, judge_all, lines, machine, table};
 pub use values::{Value, Values, folded, values};
 
 use crate::recipe::paper::{Claim, Fold, Placed, Selection, Statement};

@@ -93,10 +93,14 @@ pub fn judge_all(folder: &Folder, runs: &[NamedRun]) -> Result<Vec<Sentence>> {
 
 /// The devices of a run, the GPUs before the processor.
 pub fn machine(devices: &[Device], environment: &Environment) -> String {
-    let gpu = |device: &&Device| device.backend == "cuda" && device.is_available() && !device.name.is_empty();
-    let gpus = distinct(devices.iter().filter(gpu).map(|device| device.name.as_str()));
-    let names = gpus.into_iter().chain(std::iter::once(environment.cpu.as_str()));
+    let names = distinct(gpus(devices)).into_iter().chain(std::iter::once(environment.cpu.as_str()));
     names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// The name of each GPU that can be used.
+pub fn gpus(devices: &[Device]) -> impl Iterator<Item = &str> {
+    let gpu = |device: &&Device| device.backend == "cuda" && device.is_available() && !device.name.is_empty();
+    devices.iter().filter(gpu).map(|device| device.name.as_str())
 }
 
 /// The verdict on one machine, from its runs, the newest first; `None` if none of them has an experiment of the claim.
