@@ -59,8 +59,8 @@ template <int ITEMS, bool PACKED> struct Numbers {
 template <int VALUE> struct ValueOf { typedef u32 V; };
 template <> struct ValueOf<8> { typedef u64 V; };
 
-// S gives the tile's shape (threads per block, keys per thread), and whether its launches overlap. B, BITS: see above. VALUE: bytes of a value, 0
-// without.
+// S gives the tile's shape (threads per block, keys per thread), and whether its launches overlap. B, BITS: see above.
+// VALUE: bytes of a value, 0 without.
 template <typename K, int BITS, int VALUE, typename B, bool BULK, typename S> struct SplitTile {
     typedef typename ValueOf<VALUE>::V V;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;

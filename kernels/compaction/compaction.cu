@@ -61,8 +61,8 @@ struct Words {
     LAB_MEMBER void load(const Bits& b, u32 tile) {
         const u32 at = tile * 32u + (threadIdx.x & 31u);
         const uint4 none = {0u, 0u, 0u, 0u};
-        const uint4 f = b.flags == nullptr ? none : __ldg((const uint4*)b.flags + at);
-        uint4 h = b.heads == nullptr ? none : __ldg((const uint4*)b.heads + at);
+        const uint4 f = b.flags == nullptr ? none : __ldcg((const uint4*)b.flags + at);
+        uint4 h = b.heads == nullptr ? none : __ldcg((const uint4*)b.heads + at);
         if (b.heads == nullptr && at == 0) h.x = 1u;
         flags[0] = f.x, flags[1] = f.y, flags[2] = f.z, flags[3] = f.w;
         heads[0] = h.x, heads[1] = h.y, heads[2] = h.z, heads[3] = h.w;
@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(PLACING) compaction_enumerate(const
 
 template <typename T> LAB void load_rows(const Bits& b, const T* in, const Place* rows, T* x) {
 #pragma unroll
-    for (u32 k = 0; k < WORDS; ++k) x[k] = rows[k].i < b.n ? __ldg(in + rows[k].i) : T(0);
+    for (u32 k = 0; k < WORDS; ++k) x[k] = rows[k].i < b.n ? __ldcg(in + rows[k].i) : T(0);
 }
 
 // *number = the number of kept elements; pointers[j] = where segment j begins in `out`.
@@ -230,7 +230,7 @@ template <typename T, bool BACKWARD> LAB void distribute(const Bits& b, const T*
     place<!BACKWARD, BACKWARD>(b, [&](const Place* rows) {
 #pragma unroll
         for (u32 k = 0; k < WORDS; ++k) {
-            if (rows[k].i < b.n) x[k] = __ldg(in + (BACKWARD ? at_of(rows[k].behind()) - 1u : at_of(rows[k].before())));
+            if (rows[k].i < b.n) x[k] = in[BACKWARD ? at_of(rows[k].behind()) - 1u : at_of(rows[k].before())];
         }
     }, [&](const Place& p, u32 k) { __stcs(out + p.i, x[k]); });
 }

@@ -192,8 +192,7 @@ template <u32 BITS> LAB u32 search(const float* bounds, float x) {
 }
 
 template <u32 BITS, bool RANGE>
-LAB void count_ballots(const float* __restrict__ x, u64 n, const float* __restrict__ given, const Subproblems& s,
-                       u64* counts, u32* stored) {
+LAB void count_ballots(const float* x, u64 n, const float* given, const Subproblems& s, u64* counts, u32* stored) {
     const u32 M = Ballot<BITS>::NUMBERS, R = Ballot<BITS>::WORDS;
     __shared__ float bounds[M];
     __shared__ u32 all[WARPS][M];
@@ -237,8 +236,7 @@ LAB void count_ballots(const float* __restrict__ x, u64 n, const float* __restri
 
 #define BALLOT(name, BITS, RANGE)                                                                  \
     extern "C" __global__ void __launch_bounds__(BLOCK) histogram_ballot_##name##_##BITS(          \
-        const float* __restrict__ x, u64 n, const float* __restrict__ bounds, Subproblems s,       \
-        u64* counts, u32* stored) {                                                                \
+        const float* x, u64 n, const float* bounds, Subproblems s, u64* counts, u32* stored) {     \
         count_ballots<BITS, RANGE>(x, n, bounds, s, counts, stored);                               \
     }
 

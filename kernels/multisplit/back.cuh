@@ -43,7 +43,7 @@ template <int BITS, typename B> struct Back {
     LAB_MEMBER static void run(const Fused& s) {
         typename P::Room& r = *(typename P::Room*)dense;
         const B bucket(s.f);
-        const u32 b = threadIdx.x, start = P::bucket_start(s, r), last = P::bucket_behind(s, bucket);
+        const u32 b = threadIdx.x, start = P::start_of_bucket(s, r), last = P::bucket_behind(s, bucket);
         for (u32 tile = blockIdx.x; tile < s.tiles; tile += gridDim.x) {
             const u32 here = s.n - tile * P::T;
             P mine;

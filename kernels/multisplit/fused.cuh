@@ -49,6 +49,24 @@ template <int BITS, int VALUE> struct Shape {
     static const u32 ALIGN = RUN_ALIGN, STEP = RUN_ALIGN;
 };
 
+// The output position where bucket threadIdx.x of M, which has `total` keys, begins: an exclusive scan over the lanes and,
+// if WARPS, over the warps. Block 0 also stores the offsets.
+template <int M, bool WARPS, typename Room> LAB u32 bucket_start(const Fused& s, Room& r, u32 total) {
+    const u32 b = threadIdx.x;
+    u32 end = sum_lanes(total);
+    if (WARPS) {
+        if (lane_of() == 31u && b < 256u) r.sums[b / 32u] = end;
+        __syncthreads();
+        for (u32 w = 0; w < b / 32u && w < 8u; ++w) end += r.sums[w];
+        __syncthreads();
+    }
+    if (blockIdx.x == 0 && s.offsets != nullptr) {
+        if (b < (u32)M && b < s.f.buckets) s.offsets[b] = end - total;
+        if (b == 0) s.offsets[s.f.buckets] = s.n;
+    }
+    return end - total;
+}
+
 template <int BITS, int VALUE, typename B, bool BULK>
 struct Pass : SplitTile<u32, BITS, VALUE, B, BULK, Shape<BITS, VALUE>> {
     typedef SplitTile<u32, BITS, VALUE, B, BULK, Shape<BITS, VALUE>> Base;
@@ -57,27 +75,15 @@ struct Pass : SplitTile<u32, BITS, VALUE, B, BULK, Shape<BITS, VALUE>> {
     typedef typename Base::Store Store;
     static const int M = Base::M, T = Base::T;
 
-    // The output position where bucket threadIdx.x begins: an exclusive scan of the totals. Block 0 also stores the
-    // offsets.
-    LAB_MEMBER static u32 bucket_start(const Fused& s, Room& r) {
-        const u32 b = threadIdx.x, total = b < (u32)M ? s.totals[b] : 0u;
-        u32 end = sum_lanes(total);
-        if (lane_of() == 31u && b < 256u) r.sums[b / 32u] = end;
-        __syncthreads();
-        for (u32 w = 0; w < b / 32u && w < 8u; ++w) end += r.sums[w];
-        __syncthreads();
-        if (blockIdx.x == 0 && s.offsets != nullptr) {
-            if (b < (u32)M && b < s.f.buckets) s.offsets[b] = end - total;
-            if (b == 0) s.offsets[s.f.buckets] = s.n;
-        }
-        return end - total;
+    LAB_MEMBER static u32 start_of_bucket(const Fused& s, Room& r) {
+        return bucket_start<M, true>(s, r, threadIdx.x < (u32)M ? s.totals[threadIdx.x] : 0u);
     }
 
     LAB_MEMBER static void run(const Fused& s) {
         if (Shape<BITS, VALUE>::OVERLAPS) after_earlier_launches();
         Room& r = *(Room*)dense;
         const B bucket(s.f);
-        const u32 b = threadIdx.x, start = bucket_start(s, r), last = Base::bucket_behind(s, bucket);
+        const u32 b = threadIdx.x, start = start_of_bucket(s, r), last = Base::bucket_behind(s, bucket);
         const Store leaving(s.keys_out, s.values_out);
         const Arrays<V> arrays = {s.keys_out, (V*)s.values_out, r.keys, r.values};
         Pass mine;

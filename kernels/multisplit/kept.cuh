@@ -1,7 +1,7 @@
 // Multisplit of few keys in one launch. Blocks count their tiles and keep them on chip while they wait for each other's
 // counts, from which the places of all runs follow. All blocks must be resident at once, so launch no more than the
-// device holds. A block that has more than one tile, as on a GPU with few multiprocessors, loads and ranks all but the
-// last of them again.
+// device holds. A block that has more than one tile, as on a GPU with few multiprocessors, places the one first that it
+// counted last, and loads and ranks the others again.
 //
 // A count is published with the number of the launch in one word of 64 bits: a reader that sees the number sees the
 // count, without a fence, and nothing needs clearing. The block of a group's first tile publishes the sums of the group,
@@ -57,7 +57,7 @@ template <int BITS, int VALUE> struct Kept : SplitTile<u32, BITS, VALUE, Mixed, 
         u32 earlier[M];  // those in earlier tiles
     };
 
-    // The values wait in registers: their loads have been under way since those of the keys.
+    // Values are loaded together with the keys and wait in registers.
     V value[VALUE > 0 ? ITEMS : 1];
 
     LAB_MEMBER void take(const Fused& s, const Mixed& bucket, Room& r, u32 tile) {
@@ -128,23 +128,6 @@ template <int BITS, int VALUE> struct Kept : SplitTile<u32, BITS, VALUE, Mixed, 
         if (threadIdx.x < (u32)M) publish(row + threadIdx.x, (u64)count << 32 | launch);
     }
 
-    // The output position where bucket threadIdx.x begins. Block 0 also stores the offsets.
-    LAB_MEMBER static u32 bucket_start(const Fused& s, Room& r) {
-        const u32 b = threadIdx.x, total = b < (u32)M ? r.totals[b] : 0u;
-        u32 end = sum_lanes(total);
-        if (M > 32) {
-            if (lane_of() == 31u) r.sums[b / 32u] = end;
-            __syncthreads();
-            for (u32 w = 0; w < b / 32u; ++w) end += r.sums[w];
-            __syncthreads();
-        }
-        if (blockIdx.x == 0 && s.offsets != nullptr) {
-            if (b < (u32)M && b < s.f.buckets) s.offsets[b] = end - total;
-            if (b == 0) s.offsets[s.f.buckets] = s.n;
-        }
-        return end - total;
-    }
-
     // Neighboring threads store neighboring slots, most of which go to neighboring places.
     LAB_MEMBER static void store(const Fused& s, const Mixed& bucket, const Room& r, u32 here) {
 #pragma unroll
@@ -159,7 +142,7 @@ template <int BITS, int VALUE> struct Kept : SplitTile<u32, BITS, VALUE, Mixed, 
 
     // Places a tile of `here` keys.
     LAB_MEMBER void place(const Fused& s, const Mixed& bucket, Room& r, u32 tile, u32 here) {
-        const u32 b = threadIdx.x, start = bucket_start(s, r);
+        const u32 b = threadIdx.x, start = bucket_start<M, (M > 32)>(s, r, b < (u32)M ? r.totals[b] : 0u);
         Base::place_warps(r, b < (u32)M ? start + r.earlier[b] : 0u, b == (u32)M - 1u ? T - here : 0u);
         __syncthreads();
         this->reorder(r, bucket);
@@ -178,25 +161,26 @@ template <int BITS, int VALUE> struct Kept : SplitTile<u32, BITS, VALUE, Mixed, 
         u64 *const counts = (u64*)s.in_group, *const sums = (u64*)s.groups;
         const u32 b = threadIdx.x, launch = s.behind;
         Kept mine;
-        u32 ranked = ~0u;
+        u32 ranked = ~0u, count = 0;  // the tile that the block holds, and its keys of bucket b
 #pragma unroll 1
         for (u32 step = COUNT_TILES; step <= PLACE_TILES; ++step) {
+            // Placing begins with the tile that was counted last, and ends where a step down wraps around.
 #pragma unroll 1
-            for (u32 tile = blockIdx.x; tile < s.tiles; tile += gridDim.x) {
+            for (u32 tile = step == PLACE_TILES ? ranked : blockIdx.x; tile < s.tiles;
+                 tile += step == PLACE_TILES ? 0u - gridDim.x : gridDim.x) {
                 const u32 group = tile / KEPT_GROUP, first = group * KEPT_GROUP, keys = s.n - tile * T;
                 const u32 here = keys < (u32)T ? keys : (u32)T;
-                u32 count = 0;
                 if (step == SUM_GROUPS) {
                     if (tile != first || s.all == 1u) continue;
-                } else {
-                    if (tile != ranked) mine.take(s, bucket, r, tile);
+                } else if (tile != ranked) {
+                    mine.take(s, bucket, r, tile);
                     ranked = tile;
+                }
+                if (step == COUNT_TILES) {
                     count = counted(r, T - here);
-                    if (step == COUNT_TILES) {
-                        put(counts + tile * M, count, launch);
-                        __syncthreads();
-                        continue;
-                    }
+                    put(counts + tile * M, count, launch);
+                    __syncthreads();
+                    continue;
                 }
                 // All tiles of the group are counted for its sums, or if there is no other group.
                 const bool whole = step == SUM_GROUPS || s.all == 1u;

@@ -52,5 +52,5 @@ struct LookBack {
 };
 
 template <class O, bool SEGMENTED, int THREADS, int VECTORS> LAB void scan_by_look_back(O op, const Scan& s) {
-    scan_tile<O, LookBack, SEGMENTED, THREADS, VECTORS>(op, s, draw_ticket(s));
+    scan_tile<O, LookBack, SEGMENTED, THREADS, VECTORS>(op, s, place_of_block(s));
 }

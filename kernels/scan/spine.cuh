@@ -66,10 +66,10 @@ template <class O, bool SEGMENTED> LAB void serve(O op, const Scan& s) {
 }
 
 template <class O, bool SEGMENTED, int THREADS, int VECTORS> LAB void scan_with_spine(O op, const Scan& s) {
-    const u32 ticket = draw_ticket(s);
-    if (ticket == 0) {
+    const u32 place = place_of_block(s);
+    if (place == 0) {
         if (threadIdx.x < 32u) serve<O, SEGMENTED>(op, s);
     } else {
-        scan_tile<O, Spine, SEGMENTED, THREADS, VECTORS>(op, s, ticket - 1);
+        scan_tile<O, Spine, SEGMENTED, THREADS, VECTORS>(op, s, place - 1);
     }
 }

@@ -224,8 +224,10 @@ template <typename T, int WARPS, int VECTORS> struct Tile {
     u32 open[WARPS];    // [warp]: nonzero if no earlier warp of the tile contains a head
 };
 
-// The tile of the block. Tickets are consecutive, so a tile waits only for tiles that already run.
-LAB u32 draw_ticket(const Scan& s) {
+// The block's place in the order in which blocks wait for each other. Tickets are consecutive, so a block waits only for
+// blocks that already run. Without tickets it waits for blocks of lower index, which run, too: the host then launches no
+// more blocks than are resident at once.
+LAB u32 place_of_block(const Scan& s) {
     __shared__ u32 taken;
     if (s.ticket == nullptr) return blockIdx.x;
     if (threadIdx.x == 0) taken = atomicAdd(s.ticket, 1u) - s.first_ticket;

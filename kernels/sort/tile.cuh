@@ -144,7 +144,7 @@ template <typename K, int VALUE> struct SortTile {
         scan.descriptors = s.descriptors;
         scan.ticket = s.tickets + (s.bit - s.begin);
         scan.epoch = s.bit - s.begin + 1u;
-        const u32 tile = draw_ticket(scan);
+        const u32 tile = place_of_block(scan);
         SortTile mine;
         mine.load(s, tile);
         const u32 falses = mine.split(room, s.bit);

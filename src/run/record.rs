@@ -68,9 +68,9 @@ impl Record {
         if self.rounds.iter().chain(&self.set_aside).any(known) {
             return false;
         }
-        let chosen = result.resolved.iter().any(|(key, _)| key == "method");
+        let chosen = result.resolved.iter().any(|(key, _)| key == "method" || key == "bucket");
         if chosen || Gpus::of(&self.case.params).count == Some(Count::All) {
-            // Only now are the chosen method and the number of GPUs known.
+            // Only now are the chosen method, the size of buckets and the number of GPUs known.
             self.work = primitives::work(&self.case, &result.resolved);
         }
         match self.rounds.iter_mut().find(|r| r.round == result.round) {

@@ -33,25 +33,32 @@ fn searches(run: &str) -> BTreeMap<String, (Case, Vec<Measured>)> {
             .chain([("backend", Value::Text("cuda".to_owned()))])
             .fold(Params::default(), |params, (key, value)| params.with(key, value));
         let text = SEARCH.map(|key| format!("{key}={:?}", words.get(key))).join(" ");
-        let resolved = record.rounds.last().expect("a round").resolved.iter();
-        let bucket = resolved.filter(|(key, _)| key == "bucket").find_map(|(_, value)| match value {
-            Value::Int(bytes) => Some(*bytes),
+        let resolved = &record.rounds.last().expect("a round").resolved;
+        let taken = |wanted: &str| {
+            let found = resolved.iter().find(|(key, _)| key == wanted);
+            found.map_or_else(|| params.get(wanted), |(_, value)| Some(value))
+        };
+        let Some(Value::Text(method)) = taken("method").cloned() else { panic!("{text}: no method") };
+        let bucket = match taken("bucket") {
+            Some(Value::Int(bytes)) => Some(*bytes),
             _ => None,
-        });
-        let method = params.text("method").expect("a method").to_owned();
+        };
         let seconds = scatterlab::stats::median(&record.medians()).expect("a median");
         let group = all.entry(text).or_insert_with(|| (Case { params: words, ..case.clone() }, Vec::new()));
-        group.1.push(Measured { method, bucket: params.int("bucket").or(bucket), seconds });
+        group.1.push(Measured { method, bucket, seconds });
     }
     all
 }
 
+/// The run of cases of `best` itself.
+const BEST: &str = "h200-hash-best";
+
 /// 6 %: with buckets of 32 bytes in 2^28 records, partitioning takes 5 % more time than direct searches on an H200, and on an
-/// H100 a fifth less. Where `best` takes a bucket with which its method was not measured, the other one counts.
+/// H100 a fifth less. Older runs have no direct searches of large tables with buckets of 32 bytes; those with 64 count there.
 #[test]
 fn searches_by_best_are_as_fast_as_those_of_any_method() {
     let mut compared = 0;
-    for run in ["h100-hash", "h100-hash-auto", "h200-fig18", "h200-hash", "h200-hash-auto"] {
+    for run in ["h100-hash", "h100-hash-auto", "h200-fig18", "h200-hash", "h200-hash-auto", BEST] {
         for (search, (case, measured)) in searches(run) {
             let resolved = primitives::problem(&case).expect("a case").resolved();
             let chosen =
@@ -62,7 +69,7 @@ fn searches_by_best_are_as_fast_as_those_of_any_method() {
                 measured.iter().filter(|one| takes(one)).map(|one| one.seconds).min_by(f64::total_cmp)
             };
             let own = least(&|one| one.method == *method && one.bucket == Some(*bucket));
-            let best = own.or_else(|| least(&|one| one.method == *method));
+            let best = own.or_else(|| least(&|one| run != BEST && one.method == *method));
             let fastest = least(&|_| true).expect("a measurement");
             let best = best.unwrap_or_else(|| panic!("{run}: {method} was not measured: {search}"));
             assert!(
@@ -72,5 +79,5 @@ fn searches_by_best_are_as_fast_as_those_of_any_method() {
             compared += 1;
         }
     }
-    assert!(compared > 40, "{compared} searches");
+    assert!(compared > 50, "{compared} searches");
 }

@@ -8,7 +8,7 @@ use crate::case::{Case, Params, Ranking, Value, Work};
 /// number of GPUs that have arrays of their own. `resolved` holds the values chosen for the case's open
 /// parameters, as far as they are known.
 pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
-    let alone = find(&case.primitive)?.work(&with_method(&case.params, resolved)).ok()?;
+    let alone = find(&case.primitive)?.work(&with_chosen(&case.params, resolved)).ok()?;
     Some(times(alone, replicas(&case.params, resolved)))
 }
 
@@ -26,10 +26,11 @@ pub fn method_candidates(case: &Case) -> Vec<Params> {
     find(&case.primitive).map_or_else(Vec::new, |primitive| primitive.method_candidates(&case.params))
 }
 
-/// The parameters with the values chosen for an open method.
-fn with_method(params: &Params, resolved: &[(String, Value)]) -> Params {
-    let of_method = |(key, _): &&(String, Value)| key == "method" || key.starts_with("method.");
-    let became = resolved.iter().filter(of_method);
+/// The parameters with the values chosen for an open method, and for open buckets: stored runs have others than would be chosen
+/// now.
+fn with_chosen(params: &Params, resolved: &[(String, Value)]) -> Params {
+    let open = |(key, _): &&(String, Value)| matches!(key.split('.').next(), Some("method" | "bucket"));
+    let became = resolved.iter().filter(open);
     became.fold(params.clone(), |params, (key, value)| params.with(key, value.clone()))
 }
 
@@ -75,6 +76,7 @@ pub fn check(case: &Case, resolved: &[(String, Value)], output: &[u8]) -> Result
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::params;
     use super::*;
 
     fn scatter(more: &[(&str, Value)]) -> Case {
@@ -114,6 +116,10 @@ mod tests {
         assert_eq!(open, work(&scatter(&[]), &[]).expect("a case"));
         assert_eq!(closed.declared_bytes(), open.declared_bytes() + 4 * 4);
         assert_eq!(closed.effective_bytes, open.effective_bytes);
+        let words = "records=1048576 keys=1024 backend=cuda method=direct";
+        let search = Case { primitive: "hash-search".to_owned(), params: params(words), ..scatter(&[]) };
+        let with = |bucket| work(&search, &[("bucket".to_owned(), Value::Int(bucket))]);
+        assert!(with(32) == work(&search, &[]) && with(32).is_some() && with(64) != with(32));
     }
 
     #[test]

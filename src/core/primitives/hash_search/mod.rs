@@ -108,8 +108,7 @@ parameters! {
         distribution: Distribution = "uniform",
         /// number of records with the same key
         copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
-        /// size of a bucket; unset: 64B, or on GPUs 32B if the table, or a part of it, fits in the L2 cache, and for searches
-        /// by best up to a load of 0.9
+        /// size of a bucket; unset: 64B, or on GPUs 32B up to a load of 0.9
         bucket: Option<u64> [sizes(&[32, 64])] = unset,
         /// how it is computed
         asked as "method": Method = "best",
@@ -130,8 +129,7 @@ parameters! {
         load: f64 [float(0.0, 1.0)] = "0.8",
         /// number of records with the same key
         copies as "duplicates": u64 [count(1, MAX_COPIES)] = "1",
-        /// size of a bucket; unset: 64B, or on GPUs 32B if the table, or a part of it, fits in the L2 cache, and for searches
-        /// by best up to a load of 0.9
+        /// size of a bucket; unset: 64B, or on GPUs 32B up to a load of 0.9 if the table fits in the L2 cache
         bucket: Option<u64> [sizes(&[32, 64])] = unset,
         /// how it is built
         asked as "method": BuildMethod = "best",
@@ -142,11 +140,10 @@ parameters! {
     }
 }
 
-/// The table for some records. A bucket that a recipe leaves open has one sector on GPUs if their second-level cache holds the
-/// table, or if the method prefers `short` ones, unless the table is nearly full.
+/// The table for some records. A bucket that a recipe leaves open has one sector on GPUs if `short`, unless the table is nearly
+/// full.
 fn table(records: u64, load: f64, bucket: Option<u64>, short: bool, backend: Backend) -> Layout {
-    let fits = 8.0 * records as f64 / load <= CACHED as f64;
-    let open = if backend.is_cuda() && (fits || short) && load <= SECTOR_LOAD { 32 } else { 64 };
+    let open = if backend.is_cuda() && short && load <= SECTOR_LOAD { 32 } else { 64 };
     Layout::new(records, load, bucket.unwrap_or(open))
 }
 
@@ -187,12 +184,11 @@ impl Search {
         self.keys * self.copies.max(1)
     }
 
-    /// The bucketed table of the methods that have one. A part of a table is in cache, whatever the size of the table; and in memory
-    /// `best` takes a bucket of one sector, too: direct searches of 2^28 records take 21 to 24 % less time so on an H200, and 2 to
-    /// 6 % less on an H100 (runs `h200-hash` and `h100-hash`).
+    /// The bucketed table of the methods that have one. Short buckets take less time wherever the table lies: with buckets of 32
+    /// bytes direct searches of 2^28 records take 21 to 24 % less time on an H200, and 2 to 6 % less on an H100 (runs `h200-hash`
+    /// and `h100-hash`).
     pub fn layout(&self) -> Layout {
-        let in_parts = matches!(self.form(), Form::Restored | Form::Numbered);
-        table(self.count, self.load, self.bucket, in_parts || self.asked == Method::Best, self.backend)
+        table(self.count, self.load, self.bucket, true, self.backend)
     }
 
     /// The headers of the method `he2007`: the load factor of a table with chains is its records per header.
@@ -230,7 +226,8 @@ impl Build {
 
     /// The table.
     pub fn layout(&self) -> Layout {
-        table(self.count, self.load, self.bucket, false, self.backend)
+        let fits = 8.0 * self.count as f64 / self.load <= CACHED as f64;
+        table(self.count, self.load, self.bucket, fits, self.backend)
     }
 }
 
@@ -378,6 +375,8 @@ mod tests {
         let on_cpus = search("records=268435456 keys=268435456 backend=cpu");
         assert_eq!(on_cpus.resolved(), [text("method", "direct"), int("bucket", 64)]);
         assert_eq!(search("records=1000 method=direct bucket=32").resolved(), []);
+        let asked = search("records=268435456 method=direct backend=cuda");
+        assert_eq!(asked.resolved(), [int("bucket", 32)]);
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl GpuJob for Histogram {
         })
     }
 
-    /// Counts that are added to start at zero.
+    /// Counts that are added to start at zero. A kernel clears them, since launches do not overlap across a memset.
     fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         (self.method)(gpu, &Step::Begin)?;
         let bins = self.spec.bins as u32;

@@ -4,7 +4,7 @@
 //! are counted on the first keys of the case, so that skewed distributions show their bank conflicts.
 
 use super::keys::Keys;
-use super::tiles::{self, GROUP, KernelVariant, Number};
+use super::tiles::{self, GROUP, KEPT_GROUP, KernelVariant, Number};
 use super::{By, Found, Spec};
 use crate::case::block_cost::{self, BlockCost, ByBits, LANES, WARPS, wavefronts};
 use crate::inputs::mix::word64;
@@ -133,17 +133,19 @@ fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u6
     };
     let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1]);
     // A tile's copies out overlap with the ranking of the next tile, whose keys are already being loaded:
-    // as if two blocks were resident. A tile kept on chip has no next one, and its values are loaded with its keys; the
-    // block waits at the barrier and reads counts.
-    let (resident, loads) = match (way.kept, way.value) {
-        (true, _) => (u64::from(shape.blocks), if tiles > 1 { 3.0 } else { 1.0 }),
-        (false, 0) => (2 * u64::from(shape.blocks), 1.0),
-        _ => (2 * u64::from(shape.blocks), 2.0),
+    // as if two blocks were resident. A tile kept on chip has no next one, its values are loaded with its keys, and the
+    // block waits for other tiles' counts: they are read once in a single group, or else by the block that sums them and by
+    // each tile beside the sums.
+    let (resident, loads, looks) = match (way.kept, way.value) {
+        (true, _) if tiles <= 1 => (u64::from(shape.blocks), 1.0, 0.0),
+        (true, _) => (u64::from(shape.blocks), 1.0, if tiles <= KEPT_GROUP { 1.0 } else { 3.0 }),
+        (false, 0) => (2 * u64::from(shape.blocks), 1.0, 0.0),
+        _ => (2 * u64::from(shape.blocks), 2.0, 0.0),
     };
     // A counter is read and written for each of a thread's keys; three barriers, two walks over the warps'
     // counters several at a time, sums over lanes, keys in and out.
     let steps = 2.0 * items + warps / 2.0 + 16.0;
-    let cost = BlockCost::of(tiles, resident).loads(loads).steps(steps);
+    let cost = BlockCost::of(tiles, resident).loads(loads).looks(looks).steps(steps);
     let product = if way.number == Number::DeltaDigit { MOVED_DIGIT } else { 0.0 };
     cost.with(spec.keys as f64 / WINDOW, [instructions + product, integers, shared])
 }
@@ -192,6 +194,6 @@ mod tests {
         let [kept] = split(&spec, KernelVariant::kept(5, 0, Number::Field), |b| b)[..] else {
             panic!("one launch")
         };
-        assert_eq!((kept.tiles, kept.resident, kept.loads), (256, 2, 3.0));
+        assert_eq!((kept.tiles, kept.resident, kept.loads, kept.looks), (256, 2, 1.0, 3.0));
     }
 }

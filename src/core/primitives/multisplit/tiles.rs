@@ -265,7 +265,8 @@ mod tests {
         );
     }
 
-    /// Few keys take one launch, whatever the function; more take three, by digits of any number of delta-buckets.
+    /// Few keys by a function that one launch takes are kept; others take three launches, by digits of any number of
+    /// delta-buckets.
     #[test]
     fn few_keys_are_kept() {
         let of = |words: &str| {

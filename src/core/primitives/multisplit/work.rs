@@ -16,7 +16,9 @@ pub const COUNT: u64 = 4;
 pub const ENDS: [&str; 4] = ["keys_in", "values_in", "keys_out", "values_out"];
 
 /// The passes of a split of `n` keys and values between `arrays` with the kernels `way`: a count of each tile, the sums of
-/// their groups, and the pass that moves all; or, where tiles are kept on chip, the last with the counts that it exchanges.
+/// their groups, and the pass that moves all; or, where tiles are kept on chip, the last with the counts that it exchanges. A
+/// device that holds fewer blocks than tiles reads keys and values again, except those of each block's last tile; this is not
+/// declared, since it depends on the device.
 pub fn split(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec<Pass> {
     let [tiles, groups] = way.counts(n);
     let tile = way.shape().tile();
@@ -39,8 +41,9 @@ pub fn split(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec
     ]
 }
 
-/// The counts of tiles kept on chip: each tile writes its own, the first of a group also their sums, and each reads those of
-/// its group's earlier tiles and those of all groups; or, if there is one group, those of all tiles.
+/// The counts of tiles kept on chip: each tile writes its own, and the first of a group also the group's sums. Each reads the
+/// counts of earlier tiles in its group and the sums of all groups; or, if there is one group, the counts of all tiles. Loads
+/// of several rows at a time read the last one again where fewer are left, which is not declared.
 fn exchanged(way: KernelVariant, tiles: u64, groups: u64) -> Vec<Access> {
     let read = |array, counts, size| Access::reads(array, KEPT_COUNT, counts).within(KEPT_COUNT * size);
     let (written, rows) = (Access::writes("tiles", KEPT_COUNT, tiles), tiles >> way.bits);

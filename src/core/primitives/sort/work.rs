@@ -74,10 +74,11 @@ mod tests {
 
     #[test]
     fn processors_count_before_they_move() {
-        let bytes = |words: &str| spec(&format!("keys=1000 backend=cpu {words}")).work().declared_bytes();
-        assert_eq!(bytes("method=lsd"), 1000 * 4 * 12);
-        assert_eq!(bytes("method=msd"), 1000 * (4 + 8 + 8));
-        assert_eq!(bytes("method=multisplit-lsd"), 1000 * 5 * 12);
+        let bytes = |words: &str| spec(&format!("backend=cpu {words}")).work().declared_bytes();
+        assert_eq!(bytes("keys=1000 method=lsd"), 1000 * 4 * 12);
+        assert_eq!(bytes("keys=1025 method=msd"), 1025 * (4 + 8 + 8));
+        assert_eq!(bytes("keys=1024 method=msd"), 1024 * 8);
+        assert_eq!(bytes("keys=1000 method=multisplit-lsd"), 1000 * 5 * 12);
     }
 
     /// 4 Mi keys are 964 tiles, which ten rounds merge; one bit at a time they move 32 times.

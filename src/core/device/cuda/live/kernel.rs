@@ -145,7 +145,7 @@ unsafe impl Sync for Handle {}
 pub struct Kernel {
     // Declared first, so that it is dropped before the context.
     compiled: Arc<Compiled>,
-    /// False if it is to wait for earlier launches even if it does so by itself.
+    /// False if it must be launched after earlier launches are complete.
     overlaps: bool,
     _gpu: Arc<Inner>,
 }

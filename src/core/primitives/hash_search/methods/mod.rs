@@ -23,12 +23,12 @@ const PAPERS_PASSES: u64 = 16;
 /// Keys from which on partitioning them pays on a GPU.
 const WORTH_PARTITIONING: u64 = 16 << 20;
 
-/// Most records per key for which it pays: with fewer keys, a part leaves the cache before its buckets are read again. Of 2^24 keys
-/// in 2^26 records, partitioned searches take 4 % less time than direct ones on an H100, and 10 % less on an H200; in 2^27
-/// records 14 % more on the H100, and in 2^30 34 % more (runs `h100-hash-auto` and `h200-hash-auto`).
+/// Most records per key for which it pays: with fewer keys, a part leaves the cache before its buckets are read again. With 2^24
+/// keys and 2^26 records, partitioned searches take 4 % less time than direct ones on an H100, and 10 % less on an H200; with 2^27
+/// records 14 % more on the H100, and with 2^30 34 % more (runs `h100-hash-auto` and `h200-hash-auto`).
 const RECORDS_PER_KEY: u64 = 4;
 
-/// Buckets of a table beyond which it pays: 64 MiB of those of one sector. The cache still holds much of a smaller table. With
+/// Buckets of a table beyond which it pays: 64 MiB of one-sector buckets. The cache still holds much of a smaller table. With
 /// buckets of one sector in the parts, and of two for direct searches, 2^22 records (42 MB) take 6 % more time on an H200, and 2^23
 /// (84 MB) 5 % less, on an H100 17 % less (the same runs). With two sectors, a load of 0.99 and 2^26 keys on an H200, 2^24
 /// records (136 MB) take 1 % more, 2^25 2 % less and 2^26 8 % less (run `h200-fig18`).
@@ -50,8 +50,8 @@ choice! {
     /// How a search is computed.
     #[derive(Eq)]
     pub enum Method {
-        /// on GPUs: partitioned if there are at least 16 Mi keys, a fourth as many keys as records, and more than 2 Mi buckets; in all
-        /// other cases direct
+        /// on GPUs: partitioned if there are at least 16 Mi keys, at least one key for every four records, and more than 2 Mi
+        /// buckets; in all other cases direct
         Best = "best",
         /// each key is looked up in its buckets
         Direct = "direct",

@@ -99,7 +99,7 @@ impl Passes {
         let kernels = kernels.collect::<Result<Vec<_>, Failure>>()?;
         let [tiles, groups] = way.counts(n.max(1));
         let words = |n| words(gpu, n);
-        // No launch has the number 0.
+        // The first launch has the number 1. Each launch rewrites the rows that it reads, so none has its number from before.
         let numbered = |n: u64| gpu.upload(&vec![0; (KEPT_COUNT / 4 * n) as usize]);
         let counts = match way.kept {
             true => vec![numbered(tiles)?, numbered(groups)?],

@@ -1,8 +1,7 @@
 //! A count of every tile, then one pass that reorders tiles and stores their runs (`kernels/multisplit/fused.cuh`). GPUs only.
 //!
-//! Few keys stay on chip between the count and the placement, in a single launch (`kernels/multisplit/kept.cuh`). The other
-//! way a count, sums over the counts, and the pass are launches of their own, which take longer than the keys' way if keys
-//! are few.
+//! Few keys stay on chip between the count and the placement, in a single launch (`kernels/multisplit/kept.cuh`). Otherwise the
+//! count, the sums and the pass are three launches, which take longer than moving the keys if keys are few.
 //!
 //! Among more buckets than one pass supports there are two rounds (ashkiani2017 §6.3). As many neighbouring buckets as a
 //! digit has values make up a super-bucket. Keys are split by their bucket's place in its super-bucket, and then by the
@@ -16,7 +15,7 @@ use crate::case::BlockCost;
 use crate::case::block_cost::{LANES, WARPS};
 use crate::case::work::{Access, Order, Pass};
 use crate::primitives::Costs;
-use crate::primitives::multisplit::block_costs::split;
+use crate::primitives::multisplit::block_costs::{WINDOW, function, split};
 use crate::primitives::multisplit::tiles::{MOST_BUCKETS, Number, digits, field, way};
 use crate::primitives::multisplit::work::{self, ENDS};
 use crate::primitives::multisplit::{By, KEY, Spec};
@@ -81,9 +80,16 @@ pub fn costs(spec: &Spec) -> Costs<'_> {
 }
 
 /// A single split; or a split by the place in a super-bucket, a split by the super-bucket, and the search for
-/// the bucket offsets, a warp for each bucket that looks at 32 keys at a time.
+/// the bucket offsets, a warp for each bucket that looks at 32 keys at a time. Kept keys are hashed when they are ranked and
+/// when they are stored.
 fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
     let way = way(spec);
+    if way.kept && way.number == Number::Any {
+        let [instructions, integers] = function(spec)?;
+        let hashes = 2.0 * spec.keys as f64 / WINDOW;
+        let hashed = |cost: BlockCost| cost.with(hashes, [instructions, integers, 0.0]);
+        return Ok(split(spec, way, |bucket| bucket).into_iter().map(hashed).collect());
+    }
     if way.number == Number::Any {
         return Err(
             "no model covers the cost of this bucket function, which the single pass calls for each key"

@@ -129,13 +129,15 @@ impl OnePass {
             gpu.memset32(&mut self.descriptors, 0)?;
             self.epoch = 0;
         }
-        self.epoch += 1;
-        let (blocks, first_ticket) = (tiles + u32::from(self.variant.spine), self.drawn);
-        self.drawn = self.drawn.wrapping_add(blocks);
+        let (blocks, epoch, first_ticket) =
+            (tiles + u32::from(self.variant.spine), self.epoch + 1, self.drawn);
         let ticket = self.ticket.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
         let descriptors = self.descriptors.pointer();
-        let launch = Launch { descriptors, ticket, tiles, epoch: self.epoch, first_ticket, ..launch };
-        gpu.launch(&self.kernel, blocks, self.variant.shape().threads, 0, args![launch])
+        let launch = Launch { descriptors, ticket, tiles, epoch, first_ticket, ..launch };
+        gpu.launch(&self.kernel, blocks, self.variant.shape().threads, 0, args![launch])?;
+        // What is not launched draws no tickets.
+        (self.epoch, self.drawn) = (epoch, first_ticket.wrapping_add(blocks));
+        Ok(())
     }
 }
 

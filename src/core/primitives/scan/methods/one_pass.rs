@@ -27,23 +27,31 @@ fn short(method: Method, segmented: bool, bytes: u64) -> bool {
     method == Method::Lookback && !segmented && bytes <= SHORT_BYTES
 }
 
-/// Dependent steps of a tile: vectors go into shared memory and out of it, a sum over lanes, a sum over warps,
-/// and the same with the prefix of the tile; five shuffles each, and three barriers.
-const STEPS: f64 = 24.0;
+/// Dependent steps of a tile: a sum over lanes, a sum over warps, and the same with the prefix of the tile; five shuffles
+/// each, and three barriers.
+const STEPS: f64 = 18.0;
+/// Further ones, unless the tile is short: vectors go into shared memory and out of it.
+const TURNS: f64 = 6.0;
 
 pub fn costs(spec: &Spec) -> Costs<'_> {
     let blocks = block_cost(spec.method, spec.segmented(), spec.bytes(), spec.element());
     Costs::of(vec![scanned(spec)]).blocks([blocks])
 }
 
-/// The blocks of a pass over `bytes` bytes of elements. A tile draws its ticket. With a spine, the tile's sum is stored and
-/// found, and its prefix is stored and found; with look-back, the tile's sum is stored and the sums of the tiles before it
-/// are found. The blocks that are resident on a multiprocessor are those of the launch bounds in `kernels/scan/scan.cu`.
+/// The blocks of a pass over `bytes` bytes of elements. A tile draws its ticket, unless it is short: there are 64 of these at
+/// most. With a spine, the tile's sum is stored and found, and its prefix is stored and found; with look-back, the tile's sum
+/// is stored and the sums of the tiles before it are found. The blocks that are resident on a multiprocessor are those of the
+/// launch bounds in `kernels/scan/scan.cu`.
 pub fn block_cost(method: Method, segmented: bool, bytes: u64, element: u64) -> BlockCost {
     let short = short(method, segmented, bytes);
     let shape = if short { Shape::SHORT } else { Shape::TILE };
     let (tiles, warps) = (shape.tiles(bytes), f64::from(shape.threads / 32));
-    let looks = if method == Method::Spine { 5.0 } else { 3.0 };
+    let looks = match method {
+        Method::Spine => 5.0,
+        _ if short => 2.0,
+        _ => 3.0,
+    };
+    let steps = if short { STEPS } else { STEPS + TURNS };
     let resident = if short {
         2
     } else if element > 8 {
@@ -58,7 +66,7 @@ pub fn block_cost(method: Method, segmented: bool, bytes: u64, element: u64) -> 
     } else {
         PLAIN
     };
-    let cost = BlockCost::of(tiles, resident).blocks(tiles).loads(1.0).looks(looks).steps(STEPS);
+    let cost = BlockCost::of(tiles, resident).blocks(tiles).loads(1.0).looks(looks).steps(steps);
     cost.with(tiles as f64 * warps, each)
 }
 
@@ -135,7 +143,7 @@ mod tests {
         assert_eq!((spine.blocks, spine.tiles, spine.resident, spine.looks), (4096, 4096, 6, 5.0));
         assert_eq!((spine.instructions, spine.wavefronts), (4096.0 * 2440.0, 4096.0 * 8.0 * 100.0));
         let short = block_cost(Method::Lookback, false, 1 << 19, 4);
-        assert_eq!((short.tiles, short.wavefronts), (64, 0.0));
+        assert_eq!((short.tiles, short.wavefronts, short.looks), (64, 0.0, 2.0));
         assert_eq!(block_cost(Method::Lookback, true, 5 << 24, 16).resident, 4);
     }
 }

@@ -204,6 +204,14 @@ impl Sort {
         pieces(self.n(), 64, worker, self.fault)
     }
 
+    /// The parts of the input that all workers have, one behind the other: all of it, unless there is a mistake.
+    pub fn given(&self, mut worker: Worker) -> impl Iterator<Item = Range<usize>> {
+        (0..worker.count).flat_map(move |index| {
+            worker.index = index;
+            self.pieces(worker)
+        })
+    }
+
     /// The keys that all workers take: `n` of them, or fewer with a fault.
     pub fn taken(&self, worker: Worker) -> usize {
         self.share(worker, worker.count).0
@@ -212,11 +220,8 @@ impl Sort {
     /// Where the keys of worker `index` begin if those of all workers follow each other, and its pieces, as far as there
     /// is room.
     pub fn share(&self, mut worker: Worker, index: usize) -> (usize, [Range<usize>; 2]) {
-        let mut start = 0;
-        for before in 0..index {
-            worker.index = before;
-            start = self.n().min(start + self.pieces(worker).iter().map(Range::len).sum::<usize>());
-        }
+        let before = self.given(worker).take(2 * index).map(|piece| piece.len()).sum();
+        let start = self.n().min(before);
         worker.index = index;
         let mut room = self.n() - start;
         let fit = |piece: Range<usize>| {

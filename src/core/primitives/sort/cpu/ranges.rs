@@ -9,13 +9,10 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use super::in_cache::{ByDigits, Counts, InCache, Part, insert};
+use super::in_cache::{AT_ONCE, ByDigits, Counts, InCache, Part, insert};
 use super::network::{MOST, network};
 use crate::primitives::cpu::tuple::None;
 use crate::primitives::sort::cpu::prelude::*;
-
-/// Keys per range, so many fewer than the network holds that hardly a range of uniform keys exceeds it.
-pub const MEAN: usize = 200;
 
 /// Most ranges of a part.
 const RANGES: usize = 4096;
@@ -31,7 +28,7 @@ pub trait Few<K: Key, V: Tuple> {
     /// The sort of what exceeds the network.
     type Else: InCache<K, V>;
 
-    /// Sorts n > 0 elements by a field of their keys, which has bits.
+    /// Sorts n > 0 elements by a non-empty field of their keys.
     unsafe fn sort_few(part: Part, field: Digits, counts: &mut Counts);
 }
 
@@ -60,7 +57,7 @@ impl<K: Key, V: Tuple, F: Few<K, V>> InCache<K, V> for Ranges<F> {
     #[inline(always)]
     unsafe fn sort(part: Part, field: Digits, counts: &mut Counts) {
         let Part { from, room, to, n } = part;
-        let ranges = n.div_ceil(MEAN);
+        let ranges = n.div_ceil(AT_ONCE);
         unsafe {
             if n <= MOST {
                 return sort_range::<F, K, V>(part, field, counts);
@@ -148,7 +145,7 @@ impl Few<u32, None> for Whole {
     }
 }
 
-/// Sorts the highest 24 bits of the field, each above the 8 bits of its place, and moves each element there and then, once.
+/// Sorts the highest 24 bits of the field, each above the 8 bits of its place, then moves each element once.
 /// Elements that have these bits in common are in the order of their places, and few if keys are uniform: insertion puts them in
 /// order. If there are many, the other sort begins again.
 pub struct Places<E>(PhantomData<E>);

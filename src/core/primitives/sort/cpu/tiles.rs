@@ -34,8 +34,7 @@ impl Tiles {
         worker: Worker,
         in_tile: impl Fn([Place; 2], usize) -> Place,
     ) {
-        let given = given(sort, worker).map(|piece| piece.len()).sum::<usize>();
-        let (n, tile) = (given.min(sort.n()), self.tile);
+        let (n, tile) = (sort.taken(worker), self.tile);
         let rounds = rounds(n as u64, tile as u64);
         let turns = [sort.output.place(), sort.between.place()];
         let after = |round: u32| turns[(rounds - round) as usize % 2];
@@ -59,19 +58,10 @@ impl Tiles {
     }
 }
 
-/// The parts of the input that are sorted, one behind the other: all of it, unless there is a mistake.
-fn given<'a>(sort: &'a Sort, worker: Worker<'a>) -> impl Iterator<Item = Range<usize>> + 'a {
-    (0..worker.count).flat_map(move |index| {
-        let mut other = worker;
-        other.index = index;
-        sort.pieces(other)
-    })
-}
-
 /// Copies keys `range` of those given.
 unsafe fn load<K: Key, V: Tuple>(sort: &Sort, worker: Worker, range: Range<usize>, to: Place) {
     let (source, mut before) = (sort.source::<K, V>(), 0);
-    for piece in given(sort, worker) {
+    for piece in sort.given(worker) {
         let here = range.start.max(before)..range.end.min(before + piece.len());
         if !here.is_empty() {
             let from = source.further::<K, V>(piece.start + here.start - before);

@@ -20,7 +20,7 @@ choice! {
     /// How the keys are sorted.
     #[derive(Eq)]
     pub enum Method {
-        /// ours: on GPUs block for at most 2^12 keys, if it takes at most 64 KiB of shared memory, and onesweep otherwise; on
+        /// ours: on GPUs block for at most 2^13 keys, if it takes at most 64 KiB of shared memory, and onesweep otherwise; on
         /// CPUs msd
         Best = "best",
         /// GPUs: one histogram of all digits, then one pass per digit of 8 bits, which reads and writes each key once;
@@ -38,8 +38,8 @@ choice! {
         Lsd = "lsd",
         /// CPUs: one split of all keys by their highest digit, with write combining unless the workers' L2 caches hold keys
         /// and values; then each worker sorts parts that fit in its cache, digit by digit or, with AVX-512, by networks that
-        /// sort about 200 keys (32 bits of them, or 24 with their places); if one part has more than 2^14 keys and than a
-        /// worker's share, all keys are sorted as by lsd
+        /// sort about 200 keys (32 bits of them, or 24 with their places); if one part has more than 2^14 keys and more than
+        /// a worker's share, all keys are sorted as by lsd
         Msd = "msd",
         /// one multisplit of all keys per digit, the lowest first (ashkiani2017 §7.1): by bms or fused on GPUs, by
         /// write-combining on CPUs
@@ -142,7 +142,7 @@ pub fn chosen(spec: &Spec) -> Result<Method, Refusal> {
         Method::Best if spec.backend.is_cuda() && block::suits(spec) => Method::Block,
         Method::Best | Method::Auto if spec.backend.is_cuda() => ONESWEEP,
         Method::Auto if spec.backend.is_cpu() => {
-            let reason = "no model predicts the sorts of CPUs; best goes by the number of keys";
+            let reason = "no model predicts the sorts of CPUs; best is msd there";
             return Err(Refusal::NotApplicable(reason.to_owned()));
         }
         Method::Best => Method::Msd,

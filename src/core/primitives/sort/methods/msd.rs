@@ -3,11 +3,12 @@
 //! sort as `lsd`. Few keys are sorted by one worker, without a split. CPUs only.
 //!
 //! Keys are read three times, to count, to split and to sort, and values twice; either are written twice, if the parts fit
-//! in caches.
+//! in caches. Few keys are read and written once: what lies between is in a cache.
 
 use crate::case::work::Order;
 use crate::primitives::Costs;
 use crate::primitives::sort::Spec;
+use crate::primitives::sort::cpu::in_cache::AT_ONCE;
 use crate::primitives::sort::keys::{DIGIT_BITS, Digit, Digits};
 use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, read_keys};
 
@@ -17,21 +18,26 @@ const L2: u64 = 1 << 19;
 /// Most bits of the highest digit: writes can be combined for so many parts.
 const MOST_BITS: u32 = 11;
 
-/// Keys of a part that is sorted at once, if keys are uniform.
-const AT_ONCE: u64 = 200;
+/// Keys that one worker sorts in its first-level cache in the time in which others would get their part of them.
+const ALONE: u64 = 1 << 10;
 
-/// A count and a split by the highest digit; then every part is read, and written once it is sorted.
+/// A count and a split by the highest digit; then every part is read, and written once it is sorted. The writes of the split
+/// are declared as combined, since whether caches hold all keys and values depends on the processor.
 pub fn costs(spec: &Spec) -> Costs<'_> {
+    let sorted = moved(spec, Order::Sequential);
+    if spec.keys <= ALONE {
+        return by_way_of_arrays(spec, vec![sorted]);
+    }
     let split = moved(spec, combined(high_digit(spec).values() as u64));
-    by_way_of_arrays(spec, vec![read_keys(spec), split, moved(spec, Order::Sequential)])
+    by_way_of_arrays(spec, vec![read_keys(spec), split, sorted])
 }
 
-/// The highest digit, by which msd splits all keys. If so many parts can be made, one of them is sorted at once; more keys are
-/// split into so many that one of them and its copy fit in an L2 cache, if keys are uniform.
+/// The highest digit, by which msd splits all keys: into parts of about 200 keys, if 2^11 suffice; more keys into so many that
+/// one of them and its copy fit in an L2 cache, if keys are uniform.
 fn high_digit(spec: &Spec) -> Digit {
     let Digits { begin, end, .. } = spec.digits(DIGIT_BITS);
     let bits_of = |parts: u64| parts.next_power_of_two().ilog2();
-    let bits = match bits_of(spec.keys.div_ceil(AT_ONCE)) {
+    let bits = match bits_of(spec.keys.div_ceil(AT_ONCE as u64)) {
         bits @ ..=MOST_BITS => bits.max(1),
         _ => bits_of((2 * spec.bytes()).div_ceil(L2)).clamp(8, MOST_BITS),
     };
@@ -44,7 +50,7 @@ pub mod cpu {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::super::lsd::cpu::{self as lsd, Splits};
-    use super::{Spec, high_digit};
+    use super::{ALONE, Spec, high_digit};
     use crate::device::cpu::simd::{Lanes, Scalar};
     use crate::primitives::cpu::tuple::None;
     use crate::primitives::cpu::write_combining::{self, WorkerTables, begin};
@@ -53,11 +59,8 @@ pub mod cpu {
     #[cfg(target_arch = "x86_64")]
     use crate::primitives::sort::cpu::ranges::{Places, Ranges, Whole};
 
-    /// Times that a worker takes parts, about: seldom, since all of them wait for one counter, and often enough for equal shares.
+    /// About how often a worker takes parts: seldom, since all of them wait for one counter, and often enough for equal shares.
     const TAKES: usize = 16;
-
-    /// Keys that one worker sorts in its first-level cache in the time in which others would get their part of them.
-    const ALONE: u64 = 1 << 10;
 
     /// Keys that one worker sorts sooner than all of them sort by digits.
     const SOON: usize = 1 << 14;
@@ -76,8 +79,8 @@ pub mod cpu {
         counts: Vec<Buffer>,
         /// The next part that a worker takes.
         next: AtomicUsize,
-        /// Parts that a worker takes one after another.
-        taken: usize,
+        /// Parts that a worker takes at a time.
+        per_take: usize,
         /// True if one worker sorts all keys.
         alone: bool,
         /// True if caches hold the keys and values that the split reads and writes.
@@ -92,7 +95,7 @@ pub mod cpu {
             rooms: made.each(|| Room::new(spec, room(spec)))?,
             counts: made.each(|| Buffer::new(size_of::<Counts>()))?,
             next: AtomicUsize::new(0),
-            taken: (high.values() / (TAKES * made.workers)).max(1),
+            per_take: (high.values() / (TAKES * made.workers)).max(1),
             alone: spec.keys <= ALONE,
             cached: 2 * spec.bytes() <= made.caches,
         };
@@ -182,17 +185,14 @@ pub mod cpu {
     impl Own {
         /// Sorts the keys of all workers.
         #[inline(always)]
-        unsafe fn sort_alone<C: InCache<K, V>, K: Key, V: Tuple>(&self, sort: &Sort, mut worker: Worker) {
+        unsafe fn sort_alone<C: InCache<K, V>, K: Key, V: Tuple>(&self, sort: &Sort, worker: Worker) {
             let (source, from, mut n) = (sort.source::<K, V>(), sort.between.place(), 0);
             unsafe {
-                for index in 0..worker.count {
-                    worker.index = index;
-                    for i in sort.pieces(worker).into_iter().flatten().take(sort.n() - n) {
-                        let Pair { key, value } = source.take::<K, V>(i);
-                        let (key, value) = C::moved(key, value);
-                        Pair { key, value }.put(from, n);
-                        n += 1;
-                    }
+                for i in sort.given(worker).flatten().take(sort.n()) {
+                    let Pair { key, value } = source.take::<K, V>(i);
+                    let (key, value) = C::moved(key, value);
+                    Pair { key, value }.put(from, n);
+                    n += 1;
                 }
                 let (room, to) = (self.rooms[0].place(), sort.output.place());
                 let counts = &mut *self.counts[0].ptr::<Counts>();
@@ -224,15 +224,15 @@ pub mod cpu {
             let counts = unsafe { &mut *self.counts[worker].ptr::<Counts>() };
             let (mut before, mut start) = (0, 0);
             loop {
-                let taken = self.next.fetch_add(self.taken, Ordering::Relaxed);
-                if taken >= self.high.values() {
+                let first = self.next.fetch_add(self.per_take, Ordering::Relaxed);
+                if first >= self.high.values() {
                     break;
                 }
-                let end = self.high.values().min(taken + self.taken);
+                let end = self.high.values().min(first + self.per_take);
                 unsafe {
-                    start += (before..taken).map(|value| self.count(value)).sum::<usize>();
+                    start += (before..first).map(|value| self.count(value)).sum::<usize>();
                     before = end;
-                    for n in (taken..end).map(|value| self.count(value)) {
+                    for n in (first..end).map(|value| self.count(value)) {
                         let to = output.further::<K, V>(start);
                         let room = if n <= room.n { room.place() } else { to };
                         let from = between.further::<C::Key, C::Value>(start);
