@@ -294,7 +294,7 @@ mod tests {
         );
         assert_eq!(with("config"), ["config", "watch"]);
         assert_eq!(with("peers"), ["run", "replay", "engine"]);
-        assert_eq!(with(ALLOW), ["run", "replay", "engine"]);
+        assert_eq!(with(ALLOW), ["run", "replay", "reframe", "engine"]);
     }
 
     #[test]

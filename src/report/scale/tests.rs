@@ -165,8 +165,7 @@ proptest::proptest! {
         for (position, label) in ticks {
             let value: f64 = label.parse().expect("a number");
             // Labels have four digits.
-            let low = axis.unbounded(value * (1.0 - 6e-4)).expect("positive");
-            let high = axis.unbounded(value * (1.0 + 6e-4)).expect("positive");
+            let [low, high] = [-6e-4, 6e-4].map(|share| axis.unbounded(value + share * value.abs()).expect("on the axis"));
             proptest::prop_assert!(value == 0.0 || low - 1e-9 <= position && position <= high + 1e-9, "{label} at {position}");
         }
     }

@@ -107,6 +107,9 @@ pub fn index(seed: u64, value: u64, bytes: u64) -> u64 {
 /// Bits of the digits of most methods.
 pub const DIGIT_BITS: u32 = 8;
 
+/// Keys that an AVX-512 network sorts at once, so many fewer than it holds that hardly a range of uniform keys exceeds it.
+pub const AT_ONCE: usize = 200;
+
 /// The digits of a field of keys, the lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits {

@@ -9,9 +9,6 @@ use crate::primitives::sort::cpu::prelude::*;
 /// At most this many keys are sorted by insertion.
 pub const FEW: usize = 32;
 
-/// Keys that an AVX-512 network sorts at once, so many fewer than it holds that hardly a range of uniform keys exceeds it.
-pub const AT_ONCE: usize = 200;
-
 /// Most bits of a digit within a part, its values, and most digits.
 const RADIX: u32 = 11;
 const VALUES: usize = 1 << RADIX;

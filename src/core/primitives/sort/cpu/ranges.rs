@@ -9,10 +9,11 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use super::in_cache::{AT_ONCE, ByDigits, Counts, InCache, Part, insert};
+use super::in_cache::{ByDigits, Counts, InCache, Part, insert};
 use super::network::{MOST, network};
 use crate::primitives::cpu::tuple::None;
 use crate::primitives::sort::cpu::prelude::*;
+use crate::primitives::sort::keys::AT_ONCE;
 
 /// Most ranges of a part.
 const RANGES: usize = 4096;

@@ -8,8 +8,7 @@
 use crate::case::work::Order;
 use crate::primitives::Costs;
 use crate::primitives::sort::Spec;
-use crate::primitives::sort::cpu::in_cache::AT_ONCE;
-use crate::primitives::sort::keys::{DIGIT_BITS, Digit, Digits};
+use crate::primitives::sort::keys::{AT_ONCE, DIGIT_BITS, Digit, Digits};
 use crate::primitives::sort::work::{by_way_of_arrays, combined, moved, read_keys};
 
 /// Bytes of a small L2 cache.
