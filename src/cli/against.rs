@@ -115,7 +115,7 @@ impl<'r> Baselines<'r> {
 /// `looked at 5 runs: a is not complete; …; and 1 more`.
 fn looked_at(refused: &[String]) -> String {
     if refused.is_empty() {
-        return "there is no other run in or below it".to_owned();
+        return "there is no run to compare with in or below it".to_owned();
     }
     let more = refused.len().saturating_sub(NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };

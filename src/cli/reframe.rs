@@ -155,12 +155,29 @@ impl Test {
             None => "variable, column",
         };
         field("cases", &format!("{{  # identity: {head}"))?;
+        let least = worse_by(true, None, tolerance);
+        let (mut wide, mut widest) = (0, least);
         for (case, variable) in self.plan.cases.iter().zip(variables(&self.plan)) {
             let figure = Figure::of(self.plan.y_of(case));
             let reference = self.record(&case.id).and_then(|record| figure.reference(record, tolerance));
-            let reference = reference.map(|words| format!(", {words}")).unwrap_or_default();
-            let column = figure.column;
+            let reference = reference.map(|(words, worse)| {
+                wide += usize::from(worse > least);
+                widest = widest.max(worse);
+                format!(", {words}")
+            });
+            let (column, reference) = (figure.column, reference.unwrap_or_default());
             writeln!(text, "        {}: (\"{variable}\", \"{column}\"{reference}),", literal(&case.id)?)?;
+        }
+        if wide > 0 {
+            out::complain(
+                "scatterlab",
+                &format!(
+                    "warning: {}: {wide} of its references are less precise than the tolerance, and figures may be worse by up to \
+                     {:.0} %; measure the reference on a quieter machine, or more rounds",
+                    self.name,
+                    100.0 * widest
+                ),
+            );
         }
         Ok(text + "    }\n")
     }
@@ -227,17 +244,18 @@ impl Figure {
     }
 
     /// `12.3, -0.1, None`: the value of a record, and the shares by which it may be lower and higher. Only the
-    /// worse side is bounded.
-    fn reference(&self, record: &Record, tolerance: f64) -> Option<String> {
+    /// worse side is bounded, by the second value.
+    fn reference(&self, record: &Record, tolerance: f64) -> Option<(String, f64)> {
         let statistics = record.statistics.as_ref()?;
         let value = number(record.quantity(self.quantity)? / self.unit);
         let slowest = statistics.interval.map(|[_, high]| high / statistics.median);
         let worse = worse_by(self.quantity.is_time(), slowest, tolerance);
-        Some(if self.quantity.is_time() {
+        let words = if self.quantity.is_time() {
             format!("{value}, None, {worse}")
         } else {
             format!("{value}, -{worse}, None")
-        })
+        };
+        Some((words, worse))
     }
 }
 

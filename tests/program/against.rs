@@ -110,7 +110,8 @@ fn without_a_baseline_the_error_says_what_there_is() {
     fs::create_dir(root.join("empty")).expect("a folder");
     let empty = against("empty");
     assert!(
-        empty.contains("no complete run of Small (recipe ") && empty.contains("no other run in or below it"),
+        empty.contains("no complete run of Small (recipe ")
+            && empty.contains("no run to compare with in or below it"),
         "{empty}"
     );
     copied(root, "others/a", PROCESSOR, "Another processor");
@@ -169,6 +170,14 @@ fn references_are_the_runs_figures() {
         let measured: f64 = row["effective_gb_s"].parse().expect("a number");
         assert!((figure / measured - 1.0).abs() < 1e-4, "{figure}, {measured}");
         assert!(rest.ends_with(", -1, None),"), "{line}");
+    }
+    for (tolerance, warned) in [("100%", false), ("0.0001%", true)] {
+        let (_, said) = said(root, &["reframe", "small.yaml", "--against", "run", "--tolerance", tolerance]);
+        assert_eq!(
+            said.contains("warning: small: 2 of its references are less precise than"),
+            warned,
+            "{said}"
+        );
     }
 }
 
