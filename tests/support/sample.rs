@@ -1,5 +1,5 @@
 //! How many of its cases a suite runs. A plain `cargo test` runs those that meet something for the first time and a
-//! few of the others, the same ones each time; with `SCATTERLAB_TESTS=all`, as in CI, every suite runs all of its cases.
+//! few of the others, the same ones each time; with `SCATTERLAB_TESTS=all` every suite runs all of its cases.
 
 use std::collections::BTreeSet;
 use std::io::Write;
