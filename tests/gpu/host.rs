@@ -209,8 +209,11 @@ pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
     sources.push(("driver".into(), driver));
     let objects = sources.par_iter().map(|(source, text)| object(&folder, &common, source, text));
     let objects: Vec<PathBuf> = objects.collect();
+    // Another process may load the library meanwhile.
     let library = folder.join("libcudakernels.so");
-    run(Command::new("c++").arg("-shared").arg("-o").arg(&library).args(&objects));
+    let unfinished = folder.join(format!("libcudakernels-{}.unfinished", std::process::id()));
+    run(Command::new("c++").arg("-shared").arg("-o").arg(&unfinished).args(&objects));
+    fs::rename(unfinished, &library).unwrap();
     remove_others(&folder, &objects);
     Some(library)
 }
