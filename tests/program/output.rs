@@ -391,12 +391,14 @@ fn a_replay_of_a_foreign_run_does_not_act_on_the_terminal() {
 }
 
 /// An engine whose words all end in what a terminal would obey, and which also writes it between its events.
+/// Facts, which are pairs in a list, are spoilt, and lists of words are not: a round with an unknown flag is no event, so that the
+/// engine would wait for the answer to it until the client gives it up.
 fn engine() -> String {
     let hostile = r"\\u001b[2J\\u009b31m\\u202e\\u200b\\r\\nFORGED ";
     let fields = "name|reason|text|error|host|version|revision|os|kernel|word";
     format!(
         "printf '\\033[2J\\233\\r\\nFORGED\\n' | tee /dev/stderr; {binary} engine | sed -u -E \
-         's/\"({fields})\":\"/&{hostile}/g; s/(\\[\"[a-z][^\"]*\",\")/\\1{hostile}/g'",
+         's/\"({fields})\":\"/&{hostile}/g; s/([[,]\\[\"[a-z][^\"]*\",\")/\\1{hostile}/g'",
         binary = binary()
     )
 }
