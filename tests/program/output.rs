@@ -70,7 +70,7 @@ const PRINTING: &[&str] = &[
     "compare run other",
     "compare run other --format csv",
     "compare run --against other",
-    "reframe small.yaml --against run",
+    "reframe small.yaml --against run --tolerance 100%",
     "reframe small.yaml --out tests.py",
     "compare run other --format json",
     "compare run other --format ndjson",
