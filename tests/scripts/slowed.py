@@ -40,17 +40,16 @@ def tell(process, what):
 def main():
     factor = float(os.environ["SLOWED_FACTOR"])
     program = subprocess.Popen([os.environ["SLOWED_PROGRAM"], *sys.argv[1:]])
-    ran = stopped = 0.0
-    then = time.monotonic()
+    began, stopped = time.monotonic(), 0.0
     while program.poll() is None:
         time.sleep(RUN)
-        tell(program.pid, signal.SIGSTOP)
-        now = time.monotonic()
-        ran += now - then
-        time.sleep(max(0.0, (factor - 1) * ran - stopped))
-        tell(program.pid, signal.SIGCONT)
         then = time.monotonic()
-        stopped += then - now
+        owed = (factor - 1) * (then - began - stopped) - stopped
+        if owed > 0:
+            tell(program.pid, signal.SIGSTOP)
+            time.sleep(owed)
+            tell(program.pid, signal.SIGCONT)
+            stopped += time.monotonic() - then
     return program.returncode
 
 
