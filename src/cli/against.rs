@@ -18,7 +18,7 @@ use crate::run::stored::{self, Stored};
 /// Most runs that an error names.
 const NAMED: usize = 4;
 
-/// How deep below the folder to look for runs: `baselines/cluster/node/run` and one folder more.
+/// Depth below the folder down to which runs are looked for: `baselines/cluster/node/run` and one folder more.
 const DEPTH: usize = 4;
 
 /// The devices of a run's machine and the number of its CPUs: `4 × NVIDIA H200 · AMD EPYC 9654, 16 CPUs`.

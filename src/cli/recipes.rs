@@ -22,7 +22,7 @@ pub struct Source {
     /// The file, or the shipped name.
     pub path: PathBuf,
     pub text: String,
-    /// Whether it ships with the program.
+    /// True for a recipe that ships with the program.
     pub shipped: bool,
 }
 

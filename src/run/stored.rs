@@ -31,7 +31,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Whether a case has times.
+    /// True if a case has times.
     pub fn has_results(&self) -> bool {
         self.ledger.records().iter().any(|record| record.statistics.is_some())
     }

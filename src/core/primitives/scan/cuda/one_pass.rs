@@ -135,7 +135,7 @@ impl OnePass {
         let descriptors = self.descriptors.pointer();
         let launch = Launch { descriptors, ticket, tiles, epoch, first_ticket, ..launch };
         gpu.launch(&self.kernel, blocks, self.variant.shape().threads, 0, args![launch])?;
-        // What is not launched draws no tickets.
+        // A launch that fails draws no tickets.
         (self.epoch, self.drawn) = (epoch, first_ticket.wrapping_add(blocks));
         Ok(())
     }
